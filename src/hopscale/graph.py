@@ -1,0 +1,274 @@
+"""An attributed graph: adjacency, features, names. All checking of input happens here.
+
+Letters of the paper: A adjacency (n×n), D degrees, c = ΣA the volume, F node-feature matrix (n×q).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from hopscale.exceptions import GraphError, UnknownNodeError
+
+__all__ = ["AttributedGraph", "Directed", "name_array"]
+
+Directed = Literal["error", "symmetrize"]
+
+_MAX_NODES = np.iinfo(np.int32).max
+
+
+class AttributedGraph:
+    """An undirected graph whose nodes carry sparse, non-negative features.
+
+    Nothing that is passed in is changed or kept: matrices are copied into canonical CSR form
+    (sorted, without duplicates or stored zeros, float32).
+
+    Parameters
+    ----------
+    adjacency : sparse matrix or array of shape (n, n)
+        Edge weights, non-negative; 0 means no edge. Must be symmetric unless
+        ``directed="symmetrize"``.
+    features : sparse matrix or array of shape (n, q), optional
+        Feature values, non-negative. Binary in the paper; any other value is read as being
+        proportional to p(f|v), so that a feature of value 2 counts twice. Without it the graph has
+        no features, which is enough for ``DeepWalk`` and ``Walklets``.
+    node_ids : sequence of hashable, optional
+        One distinct name a node; 0..n-1 by default.
+    feature_names : sequence of hashable, optional
+        One distinct name a feature; 0..q-1 by default.
+    labels : array-like of shape (n,), optional
+        Anything that is known of the nodes: classes or target values. Carried along, never used
+        for learning vectors.
+    directed : {"error", "symmetrize"}, default="error"
+        What to do with a matrix that is not symmetric: refuse it, or give each pair of nodes the
+        larger of its two weights.
+    self_loops : bool, default=False
+        Keep self-loops. By default they are dropped, as in the paper.
+
+    Attributes
+    ----------
+    adjacency : csr_array of shape (n, n), float32
+    features : csr_array of shape (n, q), float32
+    node_ids, feature_names : ndarray
+    labels : ndarray or None
+
+    Notes
+    -----
+    Isolated nodes, nodes without features and several components are all allowed. A node that a
+    random walk can say nothing about (isolated, or all of whose surroundings have no features) gets
+    a zero vector at that scale. Duplicate entries of a sparse matrix are added up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hopscale import AttributedGraph
+    >>> ring = np.roll(np.eye(4), 1, axis=1)
+    >>> graph = AttributedGraph(ring + ring.T, np.eye(4)[:, :2], node_ids=["a", "b", "c", "d"])
+    >>> graph
+    AttributedGraph(nodes=4, edges=4, features=2, feature_entries=2)
+    >>> graph.index_of("c")
+    2
+    """
+
+    adjacency: sp.csr_array
+    features: sp.csr_array
+    node_ids: NDArray[Any]
+    feature_names: NDArray[Any]
+    labels: NDArray[Any] | None
+
+    def __init__(
+        self,
+        adjacency: Any,
+        features: Any = None,
+        *,
+        node_ids: Sequence[Hashable] | NDArray[Any] | None = None,
+        feature_names: Sequence[Hashable] | NDArray[Any] | None = None,
+        labels: ArrayLike | None = None,
+        directed: Directed = "error",
+        self_loops: bool = False,
+    ) -> None:
+        if directed not in ("error", "symmetrize"):
+            raise GraphError(f"directed must be 'error' or 'symmetrize', not {directed!r}")
+        A = _canonical(adjacency, "adjacency", rows="node", columns="node")
+        n = A.shape[0]
+        if A.shape[0] != A.shape[1]:
+            raise GraphError(f"the adjacency matrix must be square, but has shape {A.shape}")
+        if n == 0:
+            raise GraphError("the graph is empty: it has no nodes")
+        if features is None:
+            F = sp.csr_array((n, 0), dtype=np.float32)
+        else:
+            F = _canonical(features, "features", rows="node", columns="feature")
+        if F.shape[0] != n:
+            raise GraphError(
+                f"the feature matrix has {F.shape[0]} rows but the graph has {n} nodes: "
+                "there must be one row of features per node, empty where a node has none"
+            )
+        self.node_ids = _checked_names(node_ids, n, "node_ids", "nodes")
+        self.feature_names = _checked_names(feature_names, F.shape[1], "feature_names", "features")
+        if not self_loops:
+            A = _without_self_loops(A)
+        self.adjacency = _symmetric(A, directed, self.node_ids)
+        self.features = F
+        self.labels = _checked_labels(labels, n)
+
+    def __repr__(self) -> str:
+        return (
+            f"AttributedGraph(nodes={self.n_nodes}, edges={self.n_edges}, "
+            f"features={self.n_features}, feature_entries={self.features.nnz})"
+        )
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, n."""
+        return int(self.adjacency.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of distinct features, q."""
+        return int(self.features.shape[1])
+
+    @property
+    def n_edges(self) -> int:
+        """Number of undirected edges; a self-loop counts as one."""
+        loops = int(np.count_nonzero(self.adjacency.diagonal()))
+        return (int(self.adjacency.nnz) + loops) // 2
+
+    @cached_property
+    def degrees(self) -> NDArray[np.float64]:
+        """Weighted degrees, the diagonal of D."""
+        return np.asarray(self.adjacency.sum(axis=1, dtype=np.float64)).ravel()
+
+    @property
+    def volume(self) -> float:
+        """Sum of all degrees, c."""
+        return float(self.degrees.sum())
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether any edge weight differs from 1."""
+        return bool(np.any(self.adjacency.data != 1))
+
+    def index_of(self, node: Hashable) -> int:
+        """Row of a node, by its id."""
+        try:
+            return self._node_index[node]
+        except (KeyError, TypeError):
+            raise UnknownNodeError(
+                f"no node {node!r} in this graph (ids look like {self.node_ids[0]!r})"
+            ) from None
+
+    @cached_property
+    def _node_index(self) -> dict[Hashable, int]:
+        return {node: row for row, node in enumerate(self.node_ids.tolist())}
+
+
+def name_array(names: Iterable[Hashable]) -> NDArray[Any]:
+    """One-dimensional array of names: int64 when all are whole numbers, object otherwise.
+
+    Object arrays keep what NumPy would convert: ``1`` and ``"1"`` stay two names, tuples stay tuples.
+    """
+    if isinstance(names, np.ndarray) and names.dtype.kind in "iu":
+        return names.astype(np.int64)
+    listed = names.tolist() if isinstance(names, np.ndarray) else list(names)
+    if listed and all(type(name) is int and -(2**63) <= name < 2**63 for name in listed):
+        return np.array(listed, dtype=np.int64)
+    array = np.empty(len(listed), dtype=object)
+    array[:] = listed
+    return array
+
+
+def _canonical(matrix: Any, what: str, *, rows: str, columns: str) -> sp.csr_array:
+    """Copy of a matrix as canonical float32 CSR, refusing values that mean nothing."""
+    try:
+        if not sp.issparse(matrix):
+            matrix = np.asarray(matrix, dtype=np.float64)
+            if matrix.ndim != 2:
+                raise GraphError(f"{what} must be two-dimensional, but has shape {matrix.shape}")
+        csr = sp.csr_array(matrix, dtype=np.float64, copy=True)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, GraphError):
+            raise
+        raise GraphError(
+            f"{what} must be a SciPy sparse matrix or a numeric array, not {type(matrix).__name__} ({error})"
+        ) from error
+    if max(csr.shape) > _MAX_NODES:
+        raise GraphError(f"{what} has shape {csr.shape}; at most {_MAX_NODES:,} {rows}s and {columns}s fit")
+    # Checked before duplicates are added up: -1 + 1 would hide a mistake.
+    for wrong, why in ((~np.isfinite(csr.data), "not finite"), (csr.data < 0, "negative")):
+        if wrong.any():
+            entry = int(np.argmax(wrong))
+            row = int(np.searchsorted(csr.indptr, entry, side="right")) - 1
+            raise GraphError(
+                f"{what} has {int(wrong.sum())} value(s) that are {why}; the first is "
+                f"{csr.data[entry]} at {rows} row {row}, {columns} column {int(csr.indices[entry])}"
+            )
+    csr.sum_duplicates()
+    csr.data = csr.data.astype(np.float32)
+    if not np.isfinite(csr.data).all():
+        raise GraphError(f"{what} has values too large for float32")
+    csr.eliminate_zeros()
+    return csr
+
+
+def _without_self_loops(A: sp.csr_array) -> sp.csr_array:
+    if not A.diagonal().any():
+        return A
+    coo = A.tocoo()
+    keep = coo.coords[0] != coo.coords[1]
+    return sp.csr_array((coo.data[keep], (coo.coords[0][keep], coo.coords[1][keep])), shape=A.shape)
+
+
+def _symmetric(A: sp.csr_array, directed: Directed, ids: NDArray[Any]) -> sp.csr_array:
+    difference = abs(A - A.T)
+    if difference.nnz == 0:
+        return A
+    # Rounding, as in a product of matrices, is not a direction.
+    if difference.max() > 1e-6 * A.max() and directed == "error":
+        coo = difference.tocoo()
+        worst = int(np.argmax(coo.data))
+        u, v = int(coo.coords[0][worst]), int(coo.coords[1][worst])
+        raise GraphError(
+            f"the graph is directed: the weight from {ids[u]!r} to {ids[v]!r} is {A[u, v]:g}, back it is "
+            f"{A[v, u]:g}. hopscale embeds undirected graphs; pass directed='symmetrize' to give each pair "
+            "the larger of its two weights"
+        )
+    symmetric = sp.csr_array(A.maximum(A.T))
+    symmetric.sort_indices()
+    return symmetric
+
+
+def _checked_names(
+    names: Sequence[Hashable] | NDArray[Any] | None, count: int, what: str, things: str
+) -> NDArray[Any]:
+    if names is None:
+        return np.arange(count, dtype=np.int64)
+    array = name_array(names)
+    if len(array) != count:
+        raise GraphError(f"{what} has {len(array)} names for {count} {things}")
+    seen: set[Hashable] = set()
+    for name in array.tolist():
+        try:
+            twice = name in seen
+            seen.add(name)
+        except TypeError:
+            raise GraphError(f"{what} must be hashable, but {name!r} is a {type(name).__name__}") from None
+        if twice:
+            raise GraphError(f"{what} must be distinct, but {name!r} occurs twice")
+        if name is None or name != name:
+            raise GraphError(f"{what} has a missing name: {name!r}")
+    return array
+
+
+def _checked_labels(labels: ArrayLike | None, n: int) -> NDArray[Any] | None:
+    if labels is None:
+        return None
+    array = np.array(labels)
+    if array.shape[:1] != (n,):
+        raise GraphError(f"labels has shape {array.shape}, but the graph has {n} nodes")
+    return array
