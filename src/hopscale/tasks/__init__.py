@@ -1,0 +1,100 @@
+"""What vectors are good for: each task is a function from vectors and labels to tidy records."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hopscale.exceptions import HopscaleWarning, ParameterError
+from hopscale.tasks.classification import node_classification
+from hopscale.tasks.regression import node_regression
+from hopscale.tasks.splits import Record
+from hopscale.tasks.summary import summarize
+
+__all__ = ["Record", "Task", "evaluate", "node_classification", "node_regression", "summarize"]
+
+Task = Literal["classification", "regression"]
+
+_TASKS: dict[str, Callable[..., list[Record]]] = {
+    "classification": node_classification,
+    "regression": node_regression,
+}
+
+# Floats that take no more values than this, all whole, are more likely classes read through pandas.
+_FEW_VALUES = 20
+
+
+def evaluate(
+    vectors: Any,
+    labels: ArrayLike,
+    task: Task | None = None,
+    *,
+    splits: int = 10,
+    test_size: float = 0.2,
+    standardize: bool = False,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> list[Record]:
+    """Score vectors, or a fitted model, on what is known of the nodes.
+
+    Parameters
+    ----------
+    vectors : array-like of shape (n, d) or fitted model
+        A model is anything with an attribute ``embedding_``.
+    labels : array-like of shape (n,)
+        Classes or values, in the order of the vectors. Nodes without a label (-1, NaN, None) are
+        left out.
+    task : {"classification", "regression"}, optional
+        By default regression for floats, classification for everything else.
+    splits, test_size, standardize, random_state, n_jobs
+        As for :func:`node_classification`.
+
+    Returns
+    -------
+    list of dict
+        One record a split, see :func:`node_classification` and :func:`node_regression`.
+
+    Examples
+    --------
+    >>> from hopscale.datasets import digits
+    >>> from hopscale.tasks import evaluate, summarize
+    >>> graph = digits()
+    >>> records = evaluate(graph.features.toarray(), graph.labels, splits=2)
+    >>> sorted(summarize(records))
+    ['macro_f1', 'majority_micro_f1', 'micro_f1', 'roc_auc']
+    """
+    if hasattr(vectors, "embedding_"):
+        vectors = vectors.embedding_
+    elif hasattr(vectors, "fit"):
+        raise ParameterError(f"this {type(vectors).__name__} is not fitted yet: call fit first")
+    chosen = _task_of(labels) if task is None else task
+    if chosen not in _TASKS:
+        raise ParameterError(f"task must be one of {', '.join(map(repr, _TASKS))}, not {task!r}")
+    return _TASKS[chosen](
+        vectors,
+        labels,
+        splits=splits,
+        test_size=test_size,
+        standardize=standardize,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def _task_of(labels: ArrayLike) -> Task:
+    y = np.asarray(labels)
+    if y.dtype.kind != "f":
+        return "classification"
+    values = np.unique(y[np.isfinite(y)])
+    if len(values) <= _FEW_VALUES and np.all(values == np.round(values)):
+        warnings.warn(
+            f"labels are floats, hence a regression, but take only {len(values)} whole values: if they are "
+            "classes, pass task='classification'",
+            HopscaleWarning,
+            stacklevel=3,
+        )
+    return "regression"

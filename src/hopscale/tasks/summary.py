@@ -1,0 +1,55 @@
+"""From the records of a task to the two figures that papers print."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hopscale.exceptions import ParameterError
+from hopscale.tasks.splits import Record
+
+__all__ = ["summarize"]
+
+
+def summarize(records: Sequence[Record]) -> dict[str, dict[str, float]]:
+    r"""Mean and standard error of each metric over the splits.
+
+    .. math:: \mathrm{SE} = s / \sqrt{k}, \quad s^2 = \frac{1}{k-1} \sum_i (x_i - \bar x)^2
+
+    Parameters
+    ----------
+    records : sequence of dict
+        From a task. Metrics are the fields whose values are floats.
+
+    Returns
+    -------
+    dict
+        For each metric ``{"mean": ..., "standard_error": ...}``. Splits on which a metric is not
+        defined (NaN) are left out of it; with a single split there is no standard error: NaN.
+
+    Notes
+    -----
+    Splits overlap, so that their scores are not independent: the standard error tells how well the mean
+    over splits is known, as in the paper's tables, not how the score would vary on new data.
+
+    Examples
+    --------
+    >>> from hopscale.tasks import summarize
+    >>> summarize([{"split": 0, "r2": 0.5}, {"split": 1, "r2": 0.75}])
+    {'r2': {'mean': 0.625, 'standard_error': 0.125}}
+    """
+    if not records:
+        raise ParameterError("there are no records to summarize")
+    metrics = [field for field, value in records[0].items() if isinstance(value, float)]
+    summary = {}
+    for metric in metrics:
+        values = np.array([record[metric] for record in records])
+        values = values[~np.isnan(values)]
+        k = len(values)
+        summary[metric] = {
+            "mean": float(values.mean()) if k else math.nan,
+            "standard_error": float(values.std(ddof=1) / math.sqrt(k)) if k > 1 else math.nan,
+        }
+    return summary
