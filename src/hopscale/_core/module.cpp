@@ -1,0 +1,214 @@
+// Python's view of the kernels: NumPy arrays in and out, the interpreter's lock released.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernels.hpp"
+#include "sampling.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+template <typename T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T> using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <typename T> using VectorOut = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T> using MatrixOut = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <typename T> using Maybe = std::optional<Vector<T>>;
+using Release = nb::call_guard<nb::gil_scoped_release>;
+
+template <typename T> const T *data(const Maybe<T> &array) { return array ? array->data() : nullptr; }
+
+std::vector<const hopscale::Kernels *> available() {
+    std::vector<const hopscale::Kernels *> found{&hopscale::kernels_baseline};
+#if defined(HOPSCALE_HAVE_avx2)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found.push_back(&hopscale::kernels_avx2);
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl"))
+        found.push_back(&hopscale::kernels_avx512);
+#endif
+    return found;
+}
+
+const hopscale::Kernels *chosen = available().back();
+
+void require(bool holds, const char *message) {
+    if (!holds) throw std::invalid_argument(message);
+}
+
+int row_width(std::size_t columns) {
+    require(columns > 0 && columns % 16 == 0 && columns <= hopscale::MAX_WIDTH, "rows must be padded to 16 floats");
+    return int(columns);
+}
+
+template <typename T> nb::object owned(std::vector<T> &&values) {
+    auto *kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
+hopscale::WalkSource walk_source(const Vector<std::int64_t> &edge_offsets, const Vector<std::int32_t> &neighbors,
+                                 const Maybe<float> &edge_keep, const Maybe<std::int32_t> &edge_other,
+                                 const Vector<std::int64_t> &feature_offsets,
+                                 const Vector<std::int32_t> &feature_columns) {
+    return {edge_offsets.data(), neighbors.data(),       data(edge_keep),
+            data(edge_other),    feature_offsets.data(), feature_columns.data()};
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+    m.doc() = "Kernels of hopscale: serial over a range, called from threads.";
+
+    m.def("instruction_sets", [] {
+        std::vector<std::string> names;
+        for (const auto *kernels : available()) names.emplace_back(kernels->name);
+        return names;
+    });
+    m.def("instruction_set", [] { return std::string(chosen->name); });
+    m.def("use_instruction_set", [](const std::string &name) {
+        for (const auto *kernels : available())
+            if (name == kernels->name) {
+                chosen = kernels;
+                return;
+            }
+        throw std::invalid_argument("no kernels for instruction set '" + name + "' on this processor");
+    }, "name"_a);
+
+    m.def("propagate",
+          [](Vector<std::int64_t> offsets, Vector<std::int32_t> neighbors, Maybe<float> weights, Vector<float> scale,
+             Matrix<float> in, MatrixOut<float> out) {
+              const auto n = std::int64_t(offsets.shape(0)) - 1;
+              require(std::int64_t(in.shape(0)) == n && std::int64_t(out.shape(0)) == n && in.shape(1) == out.shape(1),
+                      "blocks must have one row per node");
+              chosen->propagate(offsets.data(), neighbors.data(), data(weights), scale.data(), in.data(), out.data(),
+                                row_width(in.shape(1)), 0, n);
+          },
+          "offsets"_a, "neighbors"_a, "weights"_a.none(), "scale"_a, "block"_a, "out"_a, Release());
+
+    m.def("compress",
+          [](Matrix<float> block, Vector<float> scale, VectorOut<std::uint32_t> offsets,
+             VectorOut<std::uint8_t> columns, VectorOut<float> values) {
+              const std::size_t rows = block.shape(0), width = block.shape(1);
+              require(width <= 256 && scale.shape(0) == width && offsets.shape(0) == rows + 1 &&
+                          columns.shape(0) > rows * width && values.shape(0) > rows * width,
+                      "compress: shapes do not match");
+              return chosen->compress(block.data(), scale.data(), int(width), std::int64_t(rows), offsets.data(),
+                                      columns.data(), values.data());
+          },
+          "block"_a, "scale"_a, "offsets"_a, "columns"_a, "values"_a, Release());
+
+    m.def("panels_times",
+          [](Matrix<std::uint64_t> panels, int panel_width, Matrix<float> x, MatrixOut<float> y, std::int64_t begin,
+             std::int64_t end) {
+              require(x.shape(1) == y.shape(1) && x.shape(0) >= panels.shape(0) * panel_width && begin >= 0 &&
+                          end <= std::int64_t(y.shape(0)),
+                      "panels_times: shapes do not match");
+              chosen->panels_times(panels.data(), std::int64_t(panels.shape(0)), panel_width, x.data(), y.data(),
+                                   row_width(x.shape(1)), begin, end);
+          },
+          "panels"_a, "panel_width"_a, "x"_a, "y"_a, "begin"_a, "end"_a, Release());
+
+    m.def("panel_transposed_times",
+          [](Vector<std::uint32_t> offsets, Vector<std::uint8_t> columns, Vector<float> values, Matrix<float> y,
+             MatrixOut<float> w) {
+              require(offsets.shape(0) == y.shape(0) + 1 && y.shape(1) == w.shape(1),
+                      "panel_transposed_times: shapes do not match");
+              chosen->panel_transposed_times(offsets.data(), columns.data(), values.data(), std::int64_t(y.shape(0)),
+                                             y.data(), w.data(), int(w.shape(0)), row_width(y.shape(1)));
+          },
+          "offsets"_a, "columns"_a, "values"_a, "y"_a, "w"_a, Release());
+
+    m.def("csr_times",
+          [](Vector<std::int64_t> offsets, Vector<std::int32_t> columns, Vector<float> values, Matrix<float> x,
+             MatrixOut<float> y, std::int64_t begin, std::int64_t end) {
+              require(x.shape(1) == y.shape(1) && begin >= 0 && end < std::int64_t(offsets.shape(0)) &&
+                          end <= std::int64_t(y.shape(0)),
+                      "csr_times: shapes do not match");
+              chosen->csr_times(offsets.data(), columns.data(), values.data(), x.data(), y.data(),
+                                row_width(x.shape(1)), begin, end);
+          },
+          "offsets"_a, "columns"_a, "values"_a, "x"_a, "y"_a, "begin"_a, "end"_a, Release());
+
+    m.def("train",
+          [](Vector<std::int64_t> edge_offsets, Vector<std::int32_t> neighbors, Maybe<float> edge_keep,
+             Maybe<std::int32_t> edge_other, Vector<std::int64_t> feature_offsets,
+             Vector<std::int32_t> feature_columns, Maybe<float> feature_counts, Maybe<float> feature_keep,
+             Vector<float> noise_keep, Vector<std::int32_t> noise_other, MatrixOut<float> node_table,
+             MatrixOut<float> feature_table, std::optional<VectorOut<std::uint32_t>> touches,
+             Vector<std::int32_t> nodes, Vector<std::int64_t> visits, std::uint32_t hops, float learning_rate,
+             int negatives, int batch, int shared, std::uint64_t seed, std::uint64_t scale, std::uint64_t round,
+             Vector<std::uint8_t> stop) {
+              require(node_table.shape(1) == feature_table.shape(1) && nodes.shape(0) == visits.shape(0) &&
+                          noise_keep.shape(0) == feature_table.shape(0) &&
+                          (!touches || touches->shape(0) == feature_table.shape(0)),
+                      "train: shapes do not match");
+              require(batch >= 1 && batch <= hopscale::MAX_BATCH && shared >= 0 && shared <= hopscale::MAX_BATCH,
+                      "train: batch and shared must lie between 1 and 64");
+              const auto result = chosen->train(
+                  {edge_offsets.data(), neighbors.data(), data(edge_keep), data(edge_other), feature_offsets.data(),
+                   feature_columns.data(), data(feature_counts), data(feature_keep), noise_keep.data(),
+                   noise_other.data(), std::uint32_t(noise_keep.shape(0)), node_table.data(), feature_table.data(),
+                   touches ? touches->data() : nullptr, row_width(node_table.shape(1)), nodes.data(), visits.data(),
+                   std::int64_t(nodes.shape(0)), hops, learning_rate, negatives, batch, shared, seed, scale, round,
+                   stop.data()});
+              return std::vector<std::int64_t>{result.pairs, result.not_finite};
+          },
+          "edge_offsets"_a, "neighbors"_a, "edge_keep"_a.none(), "edge_other"_a.none(), "feature_offsets"_a,
+          "feature_columns"_a, "feature_counts"_a.none(), "feature_keep"_a.none(), "noise_keep"_a, "noise_other"_a,
+          "node_table"_a, "feature_table"_a, "touches"_a.none(), "nodes"_a, "visits"_a, "hops"_a, "learning_rate"_a,
+          "negatives"_a, "batch"_a, "shared"_a, "seed"_a, "scale"_a, "round"_a, "stop"_a, Release());
+
+    m.def("build_alias",
+          [](Vector<std::int64_t> offsets, Vector<double> weights, VectorOut<float> keep,
+             VectorOut<std::int32_t> other) {
+              hopscale::build_alias(offsets.data(), std::int64_t(offsets.shape(0)) - 1, weights.data(), keep.data(),
+                                    other.data());
+          },
+          "offsets"_a, "weights"_a, "keep"_a, "other"_a, Release());
+
+    m.def("sample_walks",
+          [](Vector<std::int64_t> edge_offsets, Vector<std::int32_t> neighbors, Maybe<float> edge_keep,
+             Maybe<std::int32_t> edge_other, Vector<std::int32_t> starts, int count, std::uint64_t seed,
+             nb::ndarray<std::int32_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> out) {
+              require(out.shape(0) == starts.shape(0) && std::int64_t(out.shape(1)) == count,
+                      "sample_walks: shapes do not match");
+              const hopscale::WalkSource source{edge_offsets.data(), neighbors.data(), data(edge_keep),
+                                                data(edge_other),    nullptr,          nullptr};
+              hopscale::sample_walks(source, starts.data(), std::int64_t(starts.shape(0)), count,
+                                     int(out.shape(2)), seed, out.data());
+          },
+          "edge_offsets"_a, "neighbors"_a, "edge_keep"_a.none(), "edge_other"_a.none(), "starts"_a, "count"_a,
+          "seed"_a, "out"_a, Release());
+
+    m.def("sample_rows",
+          [](Vector<std::int64_t> edge_offsets, Vector<std::int32_t> neighbors, Maybe<float> edge_keep,
+             Maybe<std::int32_t> edge_other, Vector<std::int64_t> feature_offsets,
+             Vector<std::int32_t> feature_columns, Vector<float> feature_values, Vector<std::int32_t> nodes, int walks,
+             std::uint32_t hops, Vector<float> scale, std::uint64_t seed, std::uint64_t stream,
+             Vector<std::uint8_t> stop) {
+              const auto source =
+                  walk_source(edge_offsets, neighbors, edge_keep, edge_other, feature_offsets, feature_columns);
+              hopscale::SparseRows rows;
+              {
+                  nb::gil_scoped_release release;
+                  rows = hopscale::sample_rows(source, feature_values.data(), std::int64_t(scale.shape(0)),
+                                               nodes.data(), std::int64_t(nodes.shape(0)), walks, hops, scale.data(),
+                                               seed, stream, stop.data());
+              }
+              return nb::make_tuple(owned(std::move(rows.offsets)), owned(std::move(rows.columns)),
+                                    owned(std::move(rows.values)));
+          },
+          "edge_offsets"_a, "neighbors"_a, "edge_keep"_a.none(), "edge_other"_a.none(), "feature_offsets"_a,
+          "feature_columns"_a, "feature_values"_a, "nodes"_a, "walks"_a, "hops"_a, "scale"_a, "seed"_a, "stream"_a,
+          "stop"_a);
+}

@@ -1,0 +1,92 @@
+// The widest register of an instruction set, and scalar functions that compilers turn into vector ones.
+// Everything is in an unnamed namespace: each instruction set's object file must keep its own copy.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace {
+
+constexpr int PAD = 16;  // floats to which rows are padded, on every instruction set
+
+#if defined(__GNUC__) || defined(__clang__)
+#define HOPSCALE_PREFETCH(address) __builtin_prefetch(address)
+typedef float Floats4 __attribute__((vector_size(16)));
+typedef float Floats8 __attribute__((vector_size(32)));
+typedef float Floats16 __attribute__((vector_size(64)));
+
+inline float sum(const Floats4 &v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+inline float sum(const Floats8 &v) {
+    Floats4 half[2];
+    std::memcpy(half, &v, sizeof half);
+    return sum(half[0] + half[1]);
+}
+#if defined(__AVX512F__)
+typedef Floats16 Floats;
+inline float sum(const Floats16 &v) {
+    Floats8 half[2];
+    std::memcpy(half, &v, sizeof half);
+    return sum(half[0] + half[1]);
+}
+#elif defined(__AVX__)
+typedef Floats8 Floats;
+#else
+typedef Floats4 Floats;
+#endif
+inline Floats splat(float x) { return Floats{} + x; }
+
+#else  // a compiler without vector types
+#define HOPSCALE_PREFETCH(address) ((void)(address))
+struct Floats {
+    float x[4];
+};
+inline Floats splat(float x) { return {{x, x, x, x}}; }
+inline Floats operator+(const Floats &a, const Floats &b) {
+    return {{a.x[0] + b.x[0], a.x[1] + b.x[1], a.x[2] + b.x[2], a.x[3] + b.x[3]}};
+}
+inline Floats operator*(const Floats &a, const Floats &b) {
+    return {{a.x[0] * b.x[0], a.x[1] * b.x[1], a.x[2] * b.x[2], a.x[3] * b.x[3]}};
+}
+inline Floats operator*(float a, const Floats &b) { return splat(a) * b; }
+inline Floats &operator+=(Floats &a, const Floats &b) { return a = a + b; }
+inline float sum(const Floats &v) { return (v.x[0] + v.x[2]) + (v.x[1] + v.x[3]); }
+#endif
+
+constexpr int LANES = int(sizeof(Floats) / sizeof(float));
+
+inline Floats load(const float *p) {
+    Floats v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+}
+inline void store(float *p, const Floats &v) { std::memcpy(p, &v, sizeof v); }
+
+// log of a positive, normal float: x = m·2^e with m in [√½, √2), then the series of
+// atanh in s = (m-1)/(m+1); the error stays below 2 units in the last place.
+inline float fast_log(float x) {
+    std::int32_t bits;
+    std::memcpy(&bits, &x, 4);
+    std::int32_t e = (bits - 0x3f3504f3) >> 23;
+    bits -= e << 23;
+    float m;
+    std::memcpy(&m, &bits, 4);
+    float s = (m - 1.0f) / (m + 1.0f), z = s * s;
+    float series = 0.6666666666f + z * (0.4000000006f + z * (0.28571428f + z * (0.2222222f + z * 0.1818182f)));
+    return static_cast<float>(e) * 0.69314718056f + (2.0f * s + s * z * series);
+}
+
+// exp on [-60, 60] by 2^n·P(r); enough for a sigmoid, which is flat outside.
+inline float fast_exp(float x) {
+    x = x < -60.0f ? -60.0f : (x > 60.0f ? 60.0f : x);
+    float n = std::floor(x * 1.44269504089f + 0.5f);
+    float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+    float p = 1.0f + r * (1.0f + r * (0.5f + r * (0.166666665f + r * (0.0416664f + r * (0.00833336f + r * 0.0013889f)))));
+    std::int32_t bits = (static_cast<std::int32_t>(n) + 127) << 23;
+    float scale;
+    std::memcpy(&scale, &bits, 4);
+    return p * scale;
+}
+
+inline float sigmoid(float x) { return 1.0f / (1.0f + fast_exp(-x)); }
+
+}  // namespace

@@ -1,0 +1,72 @@
+// Counter-based randomness, alias draws, and steps of a random walk.
+#pragma once
+#include <cstdint>
+
+namespace {
+
+inline std::uint64_t mix(std::uint64_t z) {  // the finaliser of splitmix64
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+}
+
+// A stream of its own for every (seed, scale, round, node): what is drawn for a node never depends
+// on which thread draws it, or on what was drawn for other nodes.
+struct Random {
+    std::uint64_t state;
+    Random(std::uint64_t seed, std::uint64_t scale, std::uint64_t round, std::uint64_t node) {
+        state = mix(seed + 0x9e3779b97f4a7c15ull);
+        state = mix(state ^ (scale + 0xd1b54a32d192ed03ull));
+        state = mix(state ^ (round + 0x8cb92ba72f3d8dd7ull));
+        state = mix(state ^ (node + 0xabc98388fb8fac03ull));
+    }
+    std::uint64_t next() { return mix(state += 0x9e3779b97f4a7c15ull); }
+    std::uint32_t below(std::uint32_t n) {
+        return static_cast<std::uint32_t>(((next() >> 32) * n) >> 32);
+    }
+    float uniform() { return static_cast<float>(next() >> 40) * 0x1p-24f; }
+};
+
+// Alias table: one draw of a number, one comparison.
+struct Alias {
+    const float *keep;
+    const std::int32_t *other;
+    std::uint32_t draw(Random &random, std::uint32_t n) const {
+        std::uint64_t bits = random.next();
+        std::uint32_t i = static_cast<std::uint32_t>(((bits >> 32) * n) >> 32);
+        float u = static_cast<float>(bits & 0xffffff) * 0x1p-24f;
+        return u < keep[i] ? i : static_cast<std::uint32_t>(other[i]);
+    }
+};
+
+struct Graph {
+    const std::int64_t *offsets;
+    const std::int32_t *neighbors;
+    const float *keep;          // alias table of each node's edges; null where all weigh the same
+    const std::int32_t *other;
+
+    // One step from v; v must have an edge.
+    std::int32_t step(Random &random, std::int32_t v) const {
+        std::int64_t begin = offsets[v];
+        std::uint32_t degree = static_cast<std::uint32_t>(offsets[v + 1] - begin);
+        std::uint32_t i = keep ? Alias{keep + begin, other + begin}.draw(random, degree) : random.below(degree);
+        return neighbors[begin + i];
+    }
+};
+
+struct Features {
+    const std::int64_t *offsets;
+    const std::int32_t *columns;
+    const float *counts;        // expected number of times a feature is seen at a visit; null: once each
+    const float *keep;          // probability of keeping a feature (sub-sampling); null: always
+
+    // Number of times entry i is used at this visit: its expectation is counts[i]·keep[feature].
+    std::uint32_t times(Random &random, std::int64_t i) const {
+        float expected = counts ? counts[i] : 1.0f;
+        if (keep) expected *= keep[columns[i]];
+        if (expected == 1.0f) return 1;
+        return static_cast<std::uint32_t>(expected + random.uniform());
+    }
+};
+
+}  // namespace

@@ -1,0 +1,231 @@
+"""Node-feature statistics at each scale: what the solvers factorise or sample.
+
+A adjacency, D degrees, c = ΣA, P = D⁻¹A, F context matrix (n×q), E = diag(1ᵀDF). The probability of
+feature f under the stationary walk is p(f) = E_ff/c, and PMI(v, f) = log((PʳF)_vf / p(f)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hopscale._core import _native
+from hopscale.parallel import Workers, ranges
+from hopscale.walks import WalkGraph
+
+__all__ = ["Pairs", "Panel", "Scale", "split_dimensions"]
+
+ROWS = 4096  # rows of a block that are compressed in one go; their scratch space fits the cache
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One block of dimensions: the mean over some numbers of hops.
+
+    ``Scale((2,), 32)`` is the context two hops away, ``Scale((1, 2, 3), 128)`` pools three.
+    """
+
+    hops: tuple[int, ...]
+    dimensions: int
+
+    @property
+    def label(self) -> str:
+        """Name of the scale: ``"2"`` or ``"1-3"``."""
+        return str(self.hops[0]) if len(self.hops) == 1 else f"{self.hops[0]}-{self.hops[-1]}"
+
+    @property
+    def mask(self) -> int:
+        """Bit r is set when hop r counts; what the kernels read."""
+        return sum(1 << hop for hop in self.hops)
+
+    @property
+    def is_self(self) -> bool:
+        """Whether this is a node's own features, without any walk."""
+        return self.hops == (0,)
+
+
+def split_dimensions(dimensions: int, hop_groups: Sequence[tuple[int, ...]]) -> list[Scale]:
+    """Share ``dimensions`` out as evenly as possible over hops; a pooled scale gets its hops' shares.
+
+    >>> [s.dimensions for s in split_dimensions(128, [(1,), (2,), (3,)])]
+    [43, 43, 42]
+    >>> [s.dimensions for s in split_dimensions(128, [(0,), (1, 2, 3)])]
+    [32, 96]
+    """
+    hops = sum(len(group) for group in hop_groups)
+    base, extra = divmod(dimensions, hops)
+    shares = iter([base + 1] * extra + [base] * (hops - extra))
+    return [Scale(group, sum(next(shares) for _ in group)) for group in hop_groups]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Positive entries of a block of consecutive columns, row by row."""
+
+    offsets: NDArray[np.uint32]
+    columns: NDArray[np.uint8]
+    values: NDArray[np.float32]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return self.offsets.nbytes + self.columns.nbytes + self.values.nbytes
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """A graph's walks and the context that they see."""
+
+    adjacency: sp.csr_array
+    context: sp.csr_array
+    walks: WalkGraph = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "walks", WalkGraph.of(self.adjacency))
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, n."""
+        return int(self.context.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the context, q."""
+        return int(self.context.shape[1])
+
+    @cached_property
+    def _by_column(self) -> sp.csc_array:
+        return sp.csc_array(self.context)
+
+    @cached_property
+    def context_offsets(self) -> NDArray[np.int64]:
+        """Row offsets of the context, as the kernels want them."""
+        return self.context.indptr.astype(np.int64)
+
+    @cached_property
+    def context_columns(self) -> NDArray[np.int32]:
+        """Column of each entry of the context, as the kernels want it."""
+        return self.context.indices.astype(np.int32, copy=False)
+
+    def feature_probability(self, scale: Scale) -> NDArray[np.float64]:
+        """Probability p(f) of each feature: E_ff/c, or at scale 0 its mean over all nodes.
+
+        No walk is taken at scale 0, so nodes count equally there, isolated ones too (measured:
+        better than weighting them by degree).
+        """
+        n = self.n_nodes
+        if scale.is_self:
+            weights = np.full(n, 1.0 / n)
+        else:
+            weights = self.walks.degrees / max(self.walks.degrees.sum(), 1e-300)
+        return np.asarray(weights @ self.context.astype(np.float64)).ravel()
+
+    def work(self, scales: Sequence[Scale]) -> float:
+        """Multiplications that exact panels of these scales take."""
+        return float(max(max(s.hops) for s in scales)) * self.adjacency.nnz * self.n_features
+
+    def panel_workspace(self, width: int) -> int:
+        """Bytes that one thread needs to compute a panel."""
+        return 3 * 4 * self.n_nodes * width + 5 * ROWS * width
+
+    def panels(
+        self,
+        scales: Sequence[Scale],
+        scalings: Sequence[NDArray[np.float32]],
+        *,
+        width: int,
+        order: Sequence[int],
+        workers: Workers,
+        at_once: int | None = None,
+    ) -> Iterator[list[Panel]]:
+        """Exact positive entries of log(scaling · mean PʳF), a panel of ``width`` columns at a time.
+
+        Propagating a few columns of F through the graph keeps the block in cache, and each hop is one
+        step from the last, so all scales cost no more than the longest. Panels come in ``order``.
+        """
+
+        def compute(j: int) -> list[Panel]:
+            return self._panel(scales, scalings, j * width, width)
+
+        return workers.map(compute, order, at_once=at_once)
+
+    def _panel(
+        self, scales: Sequence[Scale], scalings: Sequence[NDArray[np.float32]], first: int, width: int
+    ) -> list[Panel]:
+        n, last = self.n_nodes, min(first + width, self.n_features)
+        block, spare = np.zeros((n, width), dtype=np.float32), np.empty((n, width), dtype=np.float32)
+        F = self._by_column
+        begin, end = F.indptr[first], F.indptr[last]
+        column = np.repeat(np.arange(last - first), np.diff(F.indptr[first : last + 1]))
+        block[F.indices[begin:end], column] = F.data[begin:end]
+
+        inverse_degrees = self.walks.inverse_degrees
+        pooled: dict[int, NDArray[np.float32]] = {}
+        panels: dict[int, Panel] = {}
+        for hop in range(max(max(s.hops) for s in scales) + 1):
+            if hop:
+                walks = self.walks
+                _native.propagate(
+                    walks.offsets, walks.neighbors, walks.weights, inverse_degrees, block, spare
+                )
+                block, spare = spare, block
+            for i, scale in enumerate(scales):
+                if hop not in scale.hops:
+                    continue
+                total = block
+                if len(scale.hops) > 1:
+                    total = pooled.setdefault(i, np.zeros_like(block))
+                    total += block
+                if hop == scale.hops[-1]:
+                    scaling = np.zeros(width, dtype=np.float32)
+                    scaling[: last - first] = scalings[i][first:last] / len(scale.hops)
+                    panels[i] = _compressed(total, scaling)
+                    pooled.pop(i, None)
+        return [panels[i] for i in range(len(scales))]
+
+    def sampled_rows(
+        self,
+        scale: Scale,
+        scaling: NDArray[np.float32],
+        nodes: NDArray[np.int32],
+        *,
+        walks: int,
+        seed: int,
+        stop: NDArray[np.uint8],
+    ) -> sp.csr_array:
+        """The same entries for some nodes, with PʳF estimated from ``walks`` walks of each node."""
+        offsets, columns, values = _native.sample_rows(
+            *self.walks.kernel_arguments,
+            self.context_offsets,
+            self.context_columns,
+            self.context.data,
+            nodes,
+            walks,
+            scale.mask,
+            scaling,
+            seed,
+            scale.hops[-1],
+            stop,
+        )
+        return sp.csr_array((values, columns, offsets), shape=(len(nodes), self.n_features))
+
+
+def _compressed(block: NDArray[np.float32], scaling: NDArray[np.float32]) -> Panel:
+    n, width = block.shape
+    offsets = np.zeros(n + 1, dtype=np.uint32)
+    columns, values = [], []
+    scratch_columns = np.empty(ROWS * width + 1, dtype=np.uint8)
+    scratch_values = np.empty(ROWS * width + 1, dtype=np.float32)
+    for begin, end in ranges(n, ROWS):
+        piece = offsets[begin : end + 1]
+        before = piece[0]
+        count = _native.compress(block[begin:end], scaling, piece, scratch_columns, scratch_values)
+        piece += before
+        columns.append(scratch_columns[:count].copy())
+        values.append(scratch_values[:count].copy())
+    return Panel(offsets, np.concatenate(columns), np.concatenate(values))

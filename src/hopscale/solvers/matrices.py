@@ -1,0 +1,227 @@
+"""The target matrix M in the two forms that it is held in, and products with it.
+
+Exact: compressed panels of columns. Sampled: CSR rows of some or all nodes. Either way every entry of a
+product is summed in one fixed order, whichever threads do it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hopscale._core import _native
+from hopscale.pairs import Pairs, Panel, Scale
+from hopscale.parallel import Workers, ranges
+from hopscale.solvers.result import padded
+from hopscale.solvers.svd import Array
+
+__all__ = ["PanelMatrix", "RowSampler", "SampledMatrix", "project_panels"]
+
+ROW_CHUNK = 2048  # rows multiplied by one thread: their part of the product stays in its cache
+PANEL_GROUP = 32  # panels of a streamed product that are alive at once
+SAMPLE_CHUNK = 512  # nodes whose rows are sampled in one go
+
+
+class PanelMatrix:
+    """M held as compressed panels of ``width`` columns."""
+
+    def __init__(self, panels: list[Panel], n_features: int, width: int, workers: Workers) -> None:
+        self.shape = (len(panels[0].offsets) - 1, n_features)
+        self._panels, self._width, self._workers = panels, width, workers
+
+    @property
+    def description(self) -> str:
+        """What is held, in words."""
+        entries = sum(len(panel.values) for panel in self._panels)
+        return f"exact rows, {entries:,} positive entries"
+
+    def times(self, x: Array) -> Array:
+        """M·x."""
+        y = np.zeros((self.shape[0], x.shape[1]), dtype=np.float32)
+        _add_product(self._panels, self._width, x, y, self._workers)
+        return y
+
+    def transposed_times(self, y: Array) -> Array:
+        """Mᵀ·y."""
+        w = np.empty((len(self._panels) * self._width, y.shape[1]), dtype=np.float32)
+        y = np.ascontiguousarray(y)
+
+        def one(j: int) -> None:
+            p = self._panels[j]
+            part = w[j * self._width : (j + 1) * self._width]
+            _native.panel_transposed_times(p.offsets, p.columns, p.values, y, part)
+
+        self._workers.run(one, range(len(self._panels)))
+        return w[: self.shape[1]]
+
+    def every_row(self, b: Array, v: Array) -> Array:
+        """M·v for all nodes, given b = M·v: all rows are here."""
+        return b
+
+
+def project_panels(
+    pairs: Pairs,
+    scale: Scale,
+    scaling: NDArray[np.float32],
+    basis: Array,
+    workers: Workers,
+    *,
+    width: int,
+    at_once: int,
+) -> Array:
+    """M·basis without holding M: panels are computed, used and dropped."""
+    y = np.zeros((pairs.n_nodes, padded(basis.shape[1])), dtype=np.float32)
+    count = -(-pairs.n_features // width)
+    panels = (
+        by_scale[0]
+        for by_scale in pairs.panels(
+            [scale], [scaling], width=width, order=range(count), workers=workers, at_once=at_once
+        )
+    )
+    with workers.bar(count, f"scale {scale.label}: transform", "panel") as bar:
+        for first in range(0, count, PANEL_GROUP):
+            group = list(islice(panels, PANEL_GROUP))
+            _add_product(group, width, _table(basis[first * width :]), y, workers)
+            bar.update(len(group))
+    return np.ascontiguousarray(y[:, : basis.shape[1]])
+
+
+@dataclass(frozen=True)
+class RowSampler:
+    """Rows of M, estimated from ``walks`` walks of each node."""
+
+    pairs: Pairs
+    scale: Scale
+    scaling: NDArray[np.float32]
+    walks: int
+    seed: int
+    workers: Workers
+
+    def blocks(self, nodes: NDArray[np.int32]) -> Iterator[sp.csr_array]:
+        """The nodes' rows, some at a time."""
+
+        def one(piece: tuple[int, int]) -> sp.csr_array:
+            return self.pairs.sampled_rows(
+                self.scale,
+                self.scaling,
+                nodes[slice(*piece)],
+                walks=self.walks,
+                seed=self.seed,
+                stop=self.workers.stop,
+            )
+
+        pieces = ranges(len(nodes), SAMPLE_CHUNK)
+        with self.workers.bar(len(nodes), f"scale {self.scale.label}: sampled rows", "node") as bar:
+            for block in self.workers.map(one, pieces):
+                yield block
+                bar.update(block.shape[0])
+
+    def project(self, basis: Array) -> Array:
+        """M·basis for all nodes, rows sampled and dropped."""
+        table = _table(basis)
+        nodes = np.arange(self.pairs.n_nodes, dtype=np.int32)
+        products = [_Csr(block).times(table) for block in self.blocks(nodes)]
+        return np.ascontiguousarray(np.concatenate(products)[:, : basis.shape[1]])
+
+
+class SampledMatrix:
+    """Sampled rows of as many nodes as fit ``memory`` bytes."""
+
+    def __init__(self, sampler: RowSampler, memory: int) -> None:
+        self._sampler = sampler
+        nodes, weights = self._learning_rows(memory)
+        matrix = sp.csr_array(sp.vstack(list(sampler.blocks(nodes)), format="csr"))
+        matrix.data *= np.repeat(weights, np.diff(matrix.indptr))
+        self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
+        self._rows = _Csr(matrix, sampler.workers)
+        self._columns = _Csr(sp.csr_array(matrix.T), sampler.workers)
+
+    @property
+    def description(self) -> str:
+        """What is held, in words."""
+        n = self._sampler.pairs.n_nodes
+        which = "all rows" if self.shape[0] == n else f"{self.shape[0]:,} of {n:,} rows"
+        return f"rows sampled from {self._sampler.walks} walks a node, learning from {which}"
+
+    def times(self, x: Array) -> Array:
+        """M·x."""
+        return self._rows.times(x)
+
+    def transposed_times(self, y: Array) -> Array:
+        """Mᵀ·y."""
+        return self._columns.times(y)
+
+    def every_row(self, b: Array, v: Array) -> Array:
+        """M·v for all nodes, given b = M·v for the rows that are here."""
+        return b if self.shape[0] == self._sampler.pairs.n_nodes else self._sampler.project(v)
+
+    def _learning_rows(self, memory: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Nodes to learn from, and the weight of their rows.
+
+        Drawn systematically with a probability π that grows with the degree; a row is divided by √π, so
+        that MᵀM keeps its expectation.
+        """
+        sampler, n = self._sampler, self._sampler.pairs.n_nodes
+        trial = np.unique(np.linspace(0, n - 1, min(n, 256)).astype(np.int32))
+        entries = sum(block.nnz for block in sampler.blocks(trial)) / len(trial)
+        row_bytes = 8 * 3 * max(1.0, entries) + 32  # CSR, its transpose, and room to build them
+        capacity = memory / row_bytes
+        if capacity >= n:
+            return np.arange(n, dtype=np.int32), np.ones(n, dtype=np.float32)
+        degrees = sampler.pairs.walks.degrees
+        share = degrees + degrees.mean()
+        chance = np.minimum(1.0, share * (capacity / share.sum()))
+        ticks = np.floor(np.cumsum(chance) + np.random.default_rng([sampler.seed, 1]).random())
+        nodes = np.flatnonzero(np.diff(ticks, prepend=0.0) > 0).astype(np.int32)
+        return nodes, (1.0 / np.sqrt(chance[nodes])).astype(np.float32)
+
+
+class _Csr:
+    """Products with a CSR matrix."""
+
+    def __init__(self, matrix: sp.csr_array, workers: Workers | None = None) -> None:
+        self._offsets = matrix.indptr.astype(np.int64)
+        self._indices = matrix.indices.astype(np.int32, copy=False)
+        self._data = matrix.data.astype(np.float32, copy=False)
+        self._workers = workers
+
+    def times(self, x: Array) -> Array:
+        rows = len(self._offsets) - 1
+        y = np.empty((rows, x.shape[1]), dtype=np.float32)
+        x = np.ascontiguousarray(x)
+
+        def one(piece: tuple[int, int]) -> None:
+            _native.csr_times(self._offsets, self._indices, self._data, x, y, *piece)
+
+        if self._workers:
+            self._workers.run(one, ranges(rows, ROW_CHUNK))
+        else:
+            one((0, rows))
+        return y
+
+
+def _add_product(panels: list[Panel], width: int, x: Array, y: Array, workers: Workers) -> None:
+    """y += panels · x, threads over chunks of rows, panels in order within each."""
+    addresses = np.array(
+        [[a.__array_interface__["data"][0] for a in (p.offsets, p.columns, p.values)] for p in panels],
+        dtype=np.uint64,
+    )
+    missing = max(0, len(panels) * width - len(x))  # the last panel may be narrower
+    x = np.pad(x, ((0, missing), (0, 0))) if missing else np.ascontiguousarray(x)
+
+    def one(piece: tuple[int, int]) -> None:
+        _native.panels_times(addresses, width, x, y, *piece)
+
+    workers.run(one, ranges(len(y), ROW_CHUNK))
+
+
+def _table(x: Array) -> Array:
+    """Copy whose rows are padded as the kernels want them."""
+    table = np.zeros((x.shape[0], padded(x.shape[1])), dtype=np.float32)
+    table[:, : x.shape[1]] = x
+    return table

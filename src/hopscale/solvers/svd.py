@@ -1,0 +1,81 @@
+"""Truncated singular value decomposition of a matrix that is only ever multiplied with.
+
+M ≈ B·Vᵀ with B = M·V: subspace iteration on MᵀM (Halko, Martinsson and Tropp 2011), orthonormalised at
+each step, closed by a Rayleigh-Ritz step. Only V is iterated on, so that the rows of B are what projecting
+rows of M onto V gives: transforming nodes repeats the last product and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Operator", "orthonormal", "truncated_svd"]
+
+Array = NDArray[np.float32]
+
+
+class Operator(Protocol):
+    """A matrix of shape (n, q) through its products."""
+
+    shape: tuple[int, int]
+
+    def times(self, x: Array) -> Array:
+        """M·x."""
+
+    def transposed_times(self, y: Array) -> Array:
+        """Mᵀ·y."""
+
+
+def orthonormal(w: Array) -> Array:
+    """Orthonormal basis of the columns' span; zero columns where the rank is smaller.
+
+    Whitening by the eigenvectors of wᵀw in double precision, twice: products only, so it runs wherever
+    matrices multiply, and unlike Householder's QR it says what the rank is.
+    """
+    for _ in range(2):
+        values, vectors = np.linalg.eigh(_gram(w))
+        full = values > max(values[-1], 0.0) * 1e-12
+        scale = np.where(full, 1.0 / np.sqrt(np.where(full, values, 1.0)), 0.0)
+        w = w @ (vectors[:, ::-1] * scale[::-1]).astype(np.float32)
+    return w
+
+
+def truncated_svd(
+    operator: Operator,
+    rank: int,
+    *,
+    width: int,
+    iterations: int,
+    random: np.random.Generator,
+    tick: Callable[[], object] = lambda: None,
+) -> tuple[Array, NDArray[np.float64], Array]:
+    """Leading singular triplets as (U·Σ, Σ, V), ``rank`` columns each.
+
+    ``width`` ≥ rank columns are iterated on; the surplus is what makes few iterations enough.
+    """
+    v = random.standard_normal((operator.shape[1], width), dtype=np.float32)
+    for _ in range(iterations):
+        v = orthonormal(operator.transposed_times(operator.times(v)))
+        tick()
+    b = operator.times(v)
+    squared, rotation = np.linalg.eigh(_gram(b))
+    sigma = np.sqrt(np.maximum(squared[::-1][:rank], 0.0))
+    turn = rotation[:, ::-1][:, :rank].astype(np.float32)
+    right = v @ turn
+    # One sign convention, else bits would hang on LAPACK's mood: the largest entry of V is positive.
+    signs = np.sign(right[np.argmax(np.abs(right), axis=0), np.arange(rank)])
+    signs = np.where(signs == 0, 1, signs).astype(np.float32)
+    return (b @ turn) * signs, sigma, right * signs
+
+
+def _gram(w: Array) -> NDArray[np.float64]:
+    """wᵀw in double precision, a slice of rows at a time, in order."""
+    gram = np.zeros((w.shape[1], w.shape[1]))
+    for begin in range(0, len(w), 8192):
+        piece = w[begin : begin + 8192].astype(np.float64)
+        gram += piece.T @ piece
+    return gram

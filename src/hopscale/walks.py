@@ -1,0 +1,109 @@
+"""Random walks on a graph: transition arrays for the kernels, and how often walks see a node.
+
+A adjacency, D degrees, P = D⁻¹A. A walk never leaves a node without edges; it has no first step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hopscale._core import _native
+
+__all__ = ["AliasTable", "Start", "WalkGraph", "expected_visits"]
+
+Start = Literal["degree", "node"]
+
+
+@dataclass(frozen=True)
+class AliasTable:
+    """Draws from discrete distributions in constant time (Walker, Vose)."""
+
+    keep: NDArray[np.float32]
+    other: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, weights: NDArray[Any], offsets: NDArray[np.int64] | None = None) -> AliasTable:
+        """Table of one distribution, or of one per group of consecutive weights."""
+        if offsets is None:
+            offsets = np.array([0, len(weights)], dtype=np.int64)
+        table = cls(np.empty(len(weights), dtype=np.float32), np.empty(len(weights), dtype=np.int32))
+        _native.build_alias(offsets, np.asarray(weights, dtype=np.float64), table.keep, table.other)
+        return table
+
+
+@dataclass(frozen=True)
+class WalkGraph:
+    """Adjacency in the form that kernels walk on."""
+
+    offsets: NDArray[np.int64]
+    neighbors: NDArray[np.int32]
+    weights: NDArray[np.float32] | None
+    alias: AliasTable | None
+    degrees: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, adjacency: sp.csr_array) -> WalkGraph:
+        """Arrays of a symmetric adjacency matrix; edge weights are dropped where all are equal."""
+        offsets = adjacency.indptr.astype(np.int64)
+        data = adjacency.data.astype(np.float32, copy=False)
+        weighted = data.size > 0 and bool(np.any(data != data[0]))
+        degrees = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
+        return cls(
+            offsets=offsets,
+            neighbors=adjacency.indices.astype(np.int32, copy=False),
+            weights=data if weighted else None,
+            alias=AliasTable.of(data, offsets) if weighted else None,
+            degrees=degrees,
+        )
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, n."""
+        return len(self.offsets) - 1
+
+    @property
+    def inverse_degrees(self) -> NDArray[np.float32]:
+        """What makes the rows of A (or of its pattern, if unweighted) sum to one; 0 for isolated nodes."""
+        degrees = self.degrees if self.weights is not None else np.diff(self.offsets).astype(np.float64)
+        return np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0).astype(np.float32)
+
+    @property
+    def kernel_arguments(self) -> tuple[Any, ...]:
+        """Leading arguments of every kernel that walks."""
+        keep, other = (self.alias.keep, self.alias.other) if self.alias else (None, None)
+        return self.offsets, self.neighbors, keep, other
+
+    def sample(self, starts: NDArray[np.int32], count: int, steps: int, seed: int) -> NDArray[np.int32]:
+        """Nodes at steps 1..``steps`` of ``count`` walks from every start; -1 from isolated ones."""
+        out = np.empty((len(starts), count, steps), dtype=np.int32)
+        _native.sample_walks(*self.kernel_arguments, starts, count, seed, out)
+        return out
+
+
+def expected_visits(
+    adjacency: sp.csr_array, *, start: Start, walks_per_node: int, positions: int
+) -> NDArray[np.float64]:
+    """Expected number of times that walks stand on each node at one of their first ``positions`` steps.
+
+    With ``start="degree"`` a walk starts at v with probability deg(v)/c (the paper's algorithms), is
+    stationary from the first step on, and sees v in proportion to its degree. With ``start="node"``,
+    ``walks_per_node`` walks start at each node (the authors' code) and what they see is
+    Σⱼ 1ᵀPʲ, which tends to the same thing. Both count walks from the nodes that have edges.
+    """
+    degrees = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
+    active = degrees > 0
+    walks = float(walks_per_node) * int(active.sum())
+    if start == "degree":
+        return walks * positions * degrees / max(degrees.sum(), 1e-300)
+    inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=active)
+    here = active * float(walks_per_node)
+    total = np.zeros_like(degrees)
+    for _ in range(positions):
+        total += here
+        here = adjacency.T @ (here * inverse)
+    return total
