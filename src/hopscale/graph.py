@@ -5,7 +5,7 @@ Letters of the paper: A adjacency (n×n), D degrees, c = ΣA the volume, F node-
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import GraphError, UnknownNodeError
 
-__all__ = ["AttributedGraph", "Directed", "name_array"]
+__all__ = ["AttributedGraph", "Directed", "name_array", "shown_name"]
 
 Directed = Literal["error", "symmetrize"]
 
@@ -160,7 +160,7 @@ class AttributedGraph:
             return self._node_index[node]
         except (KeyError, TypeError):
             raise UnknownNodeError(
-                f"no node {node!r} in this graph (ids look like {self.node_ids[0]!r})"
+                f"no node {node!r} in this graph (ids look like {shown_name(self.node_ids, 0)})"
             ) from None
 
     @cached_property
@@ -173,14 +173,21 @@ def name_array(names: Iterable[Hashable]) -> NDArray[Any]:
 
     Object arrays keep what NumPy would convert: ``1`` and ``"1"`` stay two names, tuples stay tuples.
     """
-    if isinstance(names, np.ndarray) and names.dtype.kind in "iu":
+    # uint64 reaches past int64, where a cast would wrap around to negative names.
+    if isinstance(names, np.ndarray) and names.dtype.kind in "iu" and int(names.max(initial=0)) < 2**63:
         return names.astype(np.int64)
     listed = names.tolist() if isinstance(names, np.ndarray) else list(names)
+    listed = [name.item() if isinstance(name, (np.integer, np.str_)) else name for name in listed]
     if listed and all(type(name) is int and -(2**63) <= name < 2**63 for name in listed):
         return np.array(listed, dtype=np.int64)
     array = np.empty(len(listed), dtype=object)
     array[:] = listed
     return array
+
+
+def shown_name(names: NDArray[Any], row: int) -> str:
+    """A name as people write it: ``3``, where NumPy's own repr is ``np.int64(3)``."""
+    return repr(names[row : row + 1].tolist()[0])
 
 
 def _canonical(matrix: Any, what: str, *, rows: str, columns: str) -> sp.csr_array:
@@ -190,6 +197,9 @@ def _canonical(matrix: Any, what: str, *, rows: str, columns: str) -> sp.csr_arr
             matrix = np.asarray(matrix, dtype=np.float64)
             if matrix.ndim != 2:
                 raise GraphError(f"{what} must be two-dimensional, but has shape {matrix.shape}")
+        elif matrix.format == "coo" and matrix.ndim == 2:
+            # Made into CSR at once its duplicates would be added up: -1 + 2 would hide a mistake.
+            _check_values(matrix.data, what, rows, columns, lambda entry: (matrix.row[entry], matrix.col[entry]))
         csr = sp.csr_array(matrix, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:
         if isinstance(error, GraphError):
@@ -199,21 +209,33 @@ def _canonical(matrix: Any, what: str, *, rows: str, columns: str) -> sp.csr_arr
         ) from error
     if max(csr.shape) > _MAX_NODES:
         raise GraphError(f"{what} has shape {csr.shape}; at most {_MAX_NODES:,} {rows}s and {columns}s fit")
-    # Checked before duplicates are added up: -1 + 1 would hide a mistake.
-    for wrong, why in ((~np.isfinite(csr.data), "not finite"), (csr.data < 0, "negative")):
-        if wrong.any():
-            entry = int(np.argmax(wrong))
-            row = int(np.searchsorted(csr.indptr, entry, side="right")) - 1
-            raise GraphError(
-                f"{what} has {int(wrong.sum())} value(s) that are {why}; the first is "
-                f"{csr.data[entry]} at {rows} row {row}, {columns} column {int(csr.indices[entry])}"
-            )
+    _check_values(
+        csr.data,
+        what,
+        rows,
+        columns,
+        lambda entry: (np.searchsorted(csr.indptr, entry, side="right") - 1, csr.indices[entry]),
+    )
     csr.sum_duplicates()
-    csr.data = csr.data.astype(np.float32)
+    with np.errstate(over="ignore"):  # answered by the next line
+        csr.data = csr.data.astype(np.float32)
     if not np.isfinite(csr.data).all():
         raise GraphError(f"{what} has values too large for float32")
     csr.eliminate_zeros()
     return csr
+
+
+def _check_values(
+    data: NDArray[Any], what: str, rows: str, columns: str, place: Callable[[int], tuple[Any, Any]]
+) -> None:
+    for wrong, why in ((~np.isfinite(data), "not finite"), (data < 0, "negative")):
+        if wrong.any():
+            entry = int(np.argmax(wrong))
+            row, column = place(entry)
+            raise GraphError(
+                f"{what} has {int(wrong.sum())} value(s) that are {why}; the first is "
+                f"{data[entry]} at {rows} row {int(row)}, {columns} column {int(column)}"
+            )
 
 
 def _without_self_loops(A: sp.csr_array) -> sp.csr_array:
@@ -234,8 +256,8 @@ def _symmetric(A: sp.csr_array, directed: Directed, ids: NDArray[Any]) -> sp.csr
         worst = int(np.argmax(coo.data))
         u, v = int(coo.coords[0][worst]), int(coo.coords[1][worst])
         raise GraphError(
-            f"the graph is directed: the weight from {ids[u]!r} to {ids[v]!r} is {A[u, v]:g}, back it is "
-            f"{A[v, u]:g}. hopscale embeds undirected graphs; pass directed='symmetrize' to give each pair "
+            f"the graph is directed: the weight from {shown_name(ids, u)} to {shown_name(ids, v)} is {A[u, v]:g}, "
+            f"back it is {A[v, u]:g}. hopscale embeds undirected graphs; pass directed='symmetrize' to give each pair "
             "the larger of its two weights"
         )
     symmetric = sp.csr_array(A.maximum(A.T))
@@ -243,9 +265,7 @@ def _symmetric(A: sp.csr_array, directed: Directed, ids: NDArray[Any]) -> sp.csr
     return symmetric
 
 
-def _checked_names(
-    names: Sequence[Hashable] | NDArray[Any] | None, count: int, what: str, things: str
-) -> NDArray[Any]:
+def _checked_names(names: Sequence[Hashable] | NDArray[Any] | None, count: int, what: str, things: str) -> NDArray[Any]:
     if names is None:
         return np.arange(count, dtype=np.int64)
     array = name_array(names)

@@ -170,9 +170,7 @@ class Pairs:
         for hop in range(max(max(s.hops) for s in scales) + 1):
             if hop:
                 walks = self.walks
-                _native.propagate(
-                    walks.offsets, walks.neighbors, walks.weights, inverse_degrees, block, spare
-                )
+                _native.propagate(walks.offsets, walks.neighbors, walks.weights, inverse_degrees, block, spare)
                 block, spare = spare, block
             for i, scale in enumerate(scales):
                 if hop not in scale.hops:

@@ -7,6 +7,7 @@ the number of threads, and results are handed on in order: any reduction over th
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -78,9 +79,12 @@ class Workers:
 
     def bar(self, total: int, description: str, unit: str) -> tqdm[None]:
         """Progress bar on the error stream; silent unless asked for and on a terminal."""
-        return tqdm(
-            total=total, desc=description, unit=unit, leave=False, disable=None if self._verbose else True
-        )
+        return tqdm(total=total, desc=description, unit=unit, leave=False, disable=None if self._verbose else True)
+
+    def say(self, message: str) -> None:
+        """A line on the error stream, if asked for; bars make room for it."""
+        if self._verbose:
+            tqdm.write(message, file=sys.stderr)
 
     def map(
         self, function: Callable[[Task], Result], tasks: Iterable[Task], *, at_once: int | None = None

@@ -2,4 +2,6 @@
 
 from hopscale.solvers.pmi import PMISolver
 from hopscale.solvers.result import Solution
+from hopscale.solvers.sgns import SGNSSolver
 
+__all__ = ["PMISolver", "SGNSSolver", "Solution"]

@@ -8,7 +8,7 @@ every row is projected in one pass.
 
 from __future__ import annotations
 
-import logging
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hopscale.exceptions import HopscaleWarning
 from hopscale.pairs import Pairs, Panel, Scale
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import PanelMatrix, RowSampler, SampledMatrix, project_panels
@@ -26,10 +27,8 @@ __all__ = ["PMISolver", "Rows"]
 
 Rows = Literal["auto", "exact", "sampled"]
 
-logger = logging.getLogger("hopscale")
-
 OVERSAMPLING = 8  # columns iterated on beyond the rank, before padding
-ITERATIONS = 5
+ITERATIONS = 7
 TRIAL_PANELS = 8  # panels after which the size of all of them is judged
 EXACT_WORK = 2e12  # multiplications beyond which sampling rows is the quicker way
 
@@ -69,9 +68,10 @@ class PMISolver:
                 alone = self._exact(pairs, [scale], [scalings[i]], workers, forced=scale.is_self)
                 matrix = alone[0] if alone else None
             if matrix is None:
+                self._warn_of_sampling(scale)
                 sampler = RowSampler(pairs, scale, scalings[i], self.walks, self.seed, workers)
                 matrix = SampledMatrix(sampler, self.memory_limit // 2)
-            logger.info("scale %s: %s", scale.label, matrix.description)
+            workers.say(f"scale {scale.label}: {matrix.description}")
             solutions.append(self._factorise(matrix, scale, probabilities[i], workers))
             if matrices:
                 matrices[i] = None  # free it before the next scale is factorised
@@ -91,7 +91,11 @@ class PMISolver:
         return RowSampler(pairs, scale, scaling, self.walks, self.seed, workers).project(basis)
 
     def _factorise(
-        self, matrix: PanelMatrix | SampledMatrix, scale: Scale, probability: NDArray[np.float64], workers: Workers
+        self,
+        matrix: PanelMatrix | SampledMatrix,
+        scale: Scale,
+        probability: NDArray[np.float64],
+        workers: Workers,
     ) -> Solution:
         n, q = matrix.shape
         rank = min(scale.dimensions, n, q)
@@ -115,7 +119,18 @@ class PMISolver:
             feature_vectors=np.pad((v * root).astype(np.float32), ((0, 0), (0, missing))),
             feature_probability=probability,
             singular_values=np.pad(root**2, (0, missing)),
+            rows=matrix.description,
         )
+
+    def _warn_of_sampling(self, scale: Scale) -> None:
+        if self.rows == "auto":
+            warnings.warn(
+                f"scale {scale.label}: exact rows would take more than memory_limit ({self.memory_limit:,} bytes) or "
+                f"too long; they are estimated from {self.walks} walks a node. rows='exact' forces exact ones, "
+                "rows='sampled' silences this",
+                HopscaleWarning,
+                stacklevel=4,
+            )
 
     def _scaling(self, probability: NDArray[np.float64]) -> NDArray[np.float32]:
         """1/(shift·p(f)); 0 for features that are never seen, which then carry no information."""
@@ -162,9 +177,7 @@ class PMISolver:
         label = ", ".join(scale.label for scale in scales)
         with workers.bar(count, f"scale {label}: exact rows", "panel") as bar:
             at_once = self._at_once(pairs, width)
-            panels = pairs.panels(
-                scales, scalings, width=width, order=order, workers=workers, at_once=at_once
-            )
+            panels = pairs.panels(scales, scalings, width=width, order=order, workers=workers, at_once=at_once)
             for done, (j, by_scale) in enumerate(zip(order, panels, strict=True), start=1):
                 for i, panel in enumerate(by_scale):
                     stored[i][j] = panel

@@ -17,7 +17,7 @@ class Solution:
     """Vectors of one scale: G·Hᵀ estimates the target matrix.
 
     ``feature_probability`` and, for the direct solver, ``singular_values`` are what placing new nodes
-    needs besides H.
+    needs besides H. ``rows`` says in words what the vectors were learnt from.
     """
 
     scale: Scale
@@ -25,6 +25,7 @@ class Solution:
     feature_vectors: NDArray[np.float32]
     feature_probability: NDArray[np.float64]
     singular_values: NDArray[np.float64] | None = None
+    rows: str = ""
 
 
 def padded(width: int) -> int:

@@ -1,0 +1,66 @@
+"""Checks of the models' parameters, made in ``fit``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from hopscale.exceptions import ParameterError
+
+__all__ = ["choice", "memory_bytes", "number", "seed_of", "whole"]
+
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+def whole(name: str, value: Any, *, least: int) -> int:
+    """A whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    return int(value)
+
+
+def number(name: str, value: Any, *, least: float, above: bool = False) -> float:
+    """A finite number of at least (or above) ``least``."""
+    right = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
+    if not right or value < least or (above and value == least):
+        raise ParameterError(f"{name} must be a number {'above' if above else 'of at least'} {least:g}, not {value!r}")
+    return float(value)
+
+
+def choice(name: str, value: Any, options: Sequence[str]) -> Any:
+    """One of some words."""
+    if value not in options:
+        raise ParameterError(f"{name} must be one of {', '.join(map(repr, options))}, not {value!r}")
+    return value
+
+
+def memory_bytes(value: Any) -> int:
+    """Bytes from a number or a text such as ``"4GiB"`` or ``"500 MB"``; units are powers of 1024.
+
+    >>> memory_bytes("4GiB") == 4 * 2**30
+    True
+    """
+    if isinstance(value, str):
+        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([KMGT]?)I?B?\s*", value.upper())
+        if found:
+            return whole("memory_limit", int(float(found[1]) * _UNITS[found[2]]), least=1)
+    elif isinstance(value, (int, float, np.number)) and value >= 1 and np.isfinite(float(value)):
+        return int(value)
+    raise ParameterError(f"memory_limit must be a number of bytes or a text such as '4GiB', not {value!r}")
+
+
+def seed_of(random_state: Any) -> int:
+    """A 63-bit seed: a whole number is taken as it is, anything else is drawn from once."""
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        return whole("random_state", random_state, least=0) & (2**63 - 1)
+    try:
+        if isinstance(random_state, np.random.Generator):
+            return int(random_state.integers(2**63 - 1))
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise ParameterError(f"random_state: {error}") from error

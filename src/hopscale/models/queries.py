@@ -1,0 +1,138 @@
+"""Questions to a fitted model: vectors by scale, what is near, which features explain a node."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from hopscale.exceptions import ParameterError, UnknownNodeError
+from hopscale.models.parameters import whole
+from hopscale.pairs import Scale
+
+__all__ = ["VectorQueries"]
+
+
+class VectorQueries:
+    """What can be read off node and feature vectors that share one space per scale."""
+
+    embedding_: NDArray[np.float32]
+    feature_embedding_: NDArray[np.float32]
+    node_ids_: NDArray[Any]
+    feature_names_: NDArray[Any]
+    scales_: list[Scale]
+
+    def node_vectors(self, scale: int | str | None = None) -> NDArray[np.float32]:
+        """``embedding_``, or its columns of one scale."""
+        check_is_fitted(self)
+        return self.embedding_[:, self._columns(scale)]
+
+    def feature_vectors(self, scale: int | str | None = None) -> NDArray[np.float32]:
+        """``feature_embedding_``, or its columns of one scale."""
+        check_is_fitted(self)
+        return self.feature_embedding_[:, self._columns(scale)]
+
+    def explain(self, node: Hashable, *, k: int = 10) -> dict[str, list[tuple[Any, float]]]:
+        """Features that stand out around a node, scale by scale.
+
+        The product of a node's and a feature's vector estimates their pointwise mutual information: how
+        much more often (natural log) the feature is met that many hops from this node than elsewhere.
+
+        Parameters
+        ----------
+        node : hashable
+            A node id.
+        k : int, default=10
+            Number of features per scale.
+
+        Returns
+        -------
+        dict of str to list of (feature, score)
+            Highest scores first, by label of the scale.
+        """
+        check_is_fitted(self)
+        row, k = self._row(node), whole("k", k, least=1)
+        answer = {}
+        for label, columns in self.scale_columns_.items():
+            scores = (self.feature_embedding_[:, columns] @ self.embedding_[row, columns]).astype(np.float64)
+            answer[label] = [(_plain(self.feature_names_[f]), float(scores[f])) for f in _largest(scores, k)]
+        return answer
+
+    def neighbors(self, node: Hashable, *, k: int = 10, scale: int | str | None = None) -> list[tuple[Any, float]]:
+        """Nodes with the most similar vectors, by cosine.
+
+        Parameters
+        ----------
+        node : hashable
+            A node id.
+        k : int, default=10
+        scale : int or str, optional
+            Compare at one scale only: a number of hops, or a label as in ``scale_columns_``.
+
+        Returns
+        -------
+        list of (node, similarity)
+        """
+        check_is_fitted(self)
+        row, k = self._row(node), whole("k", k, least=1)
+        similarity = _cosine_similarity(self.node_vectors(scale), row)
+        similarity[row] = -np.inf
+        return [(_plain(self.node_ids_[i]), float(similarity[i])) for i in _largest(similarity, k) if i != row]
+
+    @property
+    def scale_columns_(self) -> dict[str, slice]:
+        """Columns of each scale in ``embedding_`` and ``feature_embedding_``, by label."""
+        columns, first = {}, 0
+        for scale in self.scales_:
+            columns[scale.label] = slice(first, first + scale.dimensions)
+            first += scale.dimensions
+        return columns
+
+    def _columns(self, scale: int | str | None) -> slice:
+        if scale is None:
+            return slice(None)
+        columns = self.scale_columns_
+        if str(scale) not in columns:
+            raise ParameterError(f"no scale {scale!r}; this model has {', '.join(columns)}")
+        return columns[str(scale)]
+
+    @cached_property
+    def _node_index(self) -> dict[Hashable, int]:
+        return {node: row for row, node in enumerate(self.node_ids_.tolist())}
+
+    def _row(self, node: Hashable) -> int:
+        try:
+            return self._node_index[node]
+        except (KeyError, TypeError):
+            raise UnknownNodeError(
+                f"no node {node!r} in this model (ids look like {_plain(self.node_ids_[0])!r})"
+            ) from None
+
+
+def _cosine_similarity(vectors: NDArray[np.float32], row: int) -> NDArray[np.float64]:
+    """Cosine of one row with all; 0 where either is a zero vector."""
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    products = (vectors @ vectors[row]).astype(np.float64)
+    scale = norms * norms[row]
+    return np.divide(products, scale, out=np.zeros_like(products), where=scale > 0)
+
+
+def _largest(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """Positions of the k largest scores, largest first; ties by position.
+
+    >>> _largest(np.array([1.0, 3.0, 2.0, 3.0]), 3)
+    array([1, 3, 2])
+    """
+    k = min(k, len(scores))
+    threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
+    candidates = np.flatnonzero(scores >= threshold)
+    return candidates[np.argsort(-scores[candidates], kind="stable")][:k]
+
+
+def _plain(name: Any) -> Any:
+    """A Python object for a NumPy scalar."""
+    return name.item() if isinstance(name, np.generic) else name

@@ -1,0 +1,245 @@
+"""The sampled solver: skip-gram with negative sampling on node-feature pairs of random walks.
+
+The paper's Algorithms 1 and 2, streaming: no walk and no pair is ever stored. Nodes are split into a fixed
+number of shards. In a round every shard trains its own nodes against its own copy of the feature vectors;
+the copies are then averaged in shard order. Rows of nodes are disjoint and rounds are barriers, so nothing
+races and the result has the same bits for any number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopscale._core import _native
+from hopscale.exceptions import DivergenceError
+from hopscale.pairs import Pairs, Scale
+from hopscale.parallel import Workers
+from hopscale.solvers.result import Solution, padded
+from hopscale.solvers.svd import Array
+from hopscale.walks import AliasTable, Start, expected_visits
+
+__all__ = ["SGNSSolver"]
+
+SHARDS = 16
+ROUNDS = 100
+
+
+@dataclass(frozen=True)
+class SGNSSolver:
+    """Trains vectors whose products estimate PMI − log b.
+
+    Parameters
+    ----------
+    walk_length, walks_per_node, window, epochs : int
+        Together they say how many pairs are seen: each walk has ``walk_length - window`` source
+        positions, each gives pairs in both directions.
+    negatives : int
+        Noise features per pair, b.
+    learning_rate, min_learning_rate : float
+        First and last rate; linear in between.
+    start : {"degree", "node"}
+    noise_exponent : float
+        Noise is drawn in proportion to p(f) to this power.
+    subsample : float
+        Frequent features are kept with probability √(subsample/p) + subsample/p, p their share of all
+        pairs; 0 keeps all.
+    share_negatives : bool
+        Let small batches of pairs share their noise; see ``BATCH``.
+    seed : int
+    """
+
+    walk_length: int
+    walks_per_node: int
+    window: int
+    epochs: int
+    negatives: int
+    learning_rate: float
+    min_learning_rate: float
+    start: Start
+    noise_exponent: float
+    subsample: float
+    share_negatives: bool
+    seed: int
+
+    def fit(self, pairs: Pairs, scales: Sequence[Scale], workers: Workers) -> list[Solution]:
+        """Solutions of all scales, trained one after the other."""
+        return [self._train(pairs, scale, None, workers) for scale in scales]
+
+    def project(self, pairs: Pairs, solution: Solution, workers: Workers) -> Array:
+        """Vectors of the nodes of another graph: the same training with the features' vectors frozen."""
+        return self._train(pairs, solution.scale, solution, workers).node_vectors
+
+    def _train(self, pairs: Pairs, scale: Scale, frozen: Solution | None, workers: Workers) -> Solution:
+        probability = frozen.feature_probability if frozen else pairs.feature_probability(scale)
+        visits = self._visits(pairs, scale)
+        task = _Task(self, pairs, scale, probability, visits, workers)
+        d, width = scale.dimensions, padded(scale.dimensions)
+        G = np.zeros((pairs.n_nodes, width), dtype=np.float32)
+        G[:, :d] = _initial(pairs.n_nodes, d, self.seed, scale)
+        G[visits == 0] = 0.0  # never trained: noise would pass for knowledge
+        H = np.zeros((pairs.n_features, width), dtype=np.float32)
+        if frozen:
+            H[:, :d] = frozen.feature_vectors
+            task.place(G, H)
+        else:
+            H = task.train(G, H)
+        return Solution(
+            scale,
+            node_vectors=np.ascontiguousarray(G[:, :d]),
+            feature_vectors=np.ascontiguousarray(H[:, :d]),
+            feature_probability=probability,
+            rows=f"{task.pairs_seen:,} pairs of walks",
+        )
+
+    def _visits(self, pairs: Pairs, scale: Scale) -> NDArray[np.float64]:
+        """Expected number of visits of each node over the whole training."""
+        if scale.is_self:  # a pass over every node's own features each epoch, as in the authors' code
+            has_features = np.diff(pairs.context.indptr) > 0
+            return has_features * float(self.epochs)
+        positions = self.walk_length - self.window
+        once = expected_visits(
+            pairs.adjacency, start=self.start, walks_per_node=self.walks_per_node, positions=positions
+        )
+        return 2.0 * self.epochs * once  # either side of the source
+
+
+class _Task:
+    """One scale's training: everything that stays the same from round to round."""
+
+    def __init__(
+        self,
+        solver: SGNSSolver,
+        pairs: Pairs,
+        scale: Scale,
+        probability: NDArray[np.float64],
+        visits: NDArray[np.float64],
+        workers: Workers,
+    ) -> None:
+        self.solver, self.scale, self.workers, self.visits = solver, scale, workers, visits
+        random = np.random.default_rng([solver.seed, scale.hops[-1], 2])
+        n = pairs.n_nodes
+        order = random.permutation(n).astype(np.int32)
+        # A few passes over the nodes' own features are too few updates to be averaged over shards (R² on
+        # wiki-chameleon .53 in one shard, .31 in 16), and too little work to need threads.
+        shards = 1 if scale.is_self else min(SHARDS, n)
+        self.rounds = solver.epochs if scale.is_self else ROUNDS
+        self.shards = [np.ascontiguousarray(order[s::shards]) for s in range(shards)]
+        self.offset = random.random(n)
+        noise = AliasTable.of(np.where(probability > 0, probability, 0.0) ** solver.noise_exponent)
+        self.arguments = (
+            *pairs.walks.kernel_arguments,
+            pairs.context_offsets,
+            pairs.context_columns,
+            _expected_counts(pairs),
+            _keep_probability(probability, solver.subsample),
+            noise.keep,
+            noise.other,
+        )
+        self.batch, self.shared = (1, solver.negatives)
+        self.pairs_seen = 0
+
+    def train(self, G: Array, H: Array) -> Array:
+        """All rounds; G is trained in place, the features' vectors are returned."""
+        with self.workers.bar(self.rounds, f"scale {self.scale.label}: train", "round") as bar:
+            for round_ in range(self.rounds):
+
+                def shard(
+                    nodes: NDArray[np.int32], round_: int = round_, H: Array = H
+                ) -> tuple[Array, NDArray[np.uint32]]:
+                    own, touches = H.copy(), np.zeros(len(H), dtype=np.uint32)
+                    self._run(nodes, round_, G, own, touches)
+                    return own, touches
+
+                H = _average(H, self.workers.map(shard, self.shards))
+                bar.update(1)
+        return H
+
+    def place(self, G: Array, H: Array) -> None:
+        """All rounds with frozen features: nodes are independent, so shards need not wait for each other."""
+        with self.workers.bar(len(self.shards), f"scale {self.scale.label}: place", "shard") as bar:
+
+            def shard(nodes: NDArray[np.int32]) -> None:
+                for round_ in range(self.rounds):
+                    self._run(nodes, round_, G, H, None)
+
+            for _ in self.workers.map(shard, self.shards):
+                bar.update(1)
+
+    def _run(
+        self, nodes: NDArray[np.int32], round_: int, G: Array, H: Array, touches: NDArray[np.uint32] | None
+    ) -> None:
+        solver = self.solver
+        # Visits are spread evenly over the rounds, not drawn: with few of them the noise in their
+        # number would cost more than anything else.
+        rate, offset = self.visits[nodes] / self.rounds, self.offset[nodes]
+        visits = np.floor((round_ + 1) * rate + offset) - np.floor(round_ * rate + offset)
+        progress = round_ / max(1, self.rounds - 1)
+        learning_rate = solver.learning_rate + progress * (solver.min_learning_rate - solver.learning_rate)
+        seen, wrong = _native.train(
+            *self.arguments,
+            G,
+            H,
+            touches,
+            nodes,
+            visits.astype(np.int64),
+            self.scale.mask,
+            learning_rate,
+            solver.negatives,
+            self.batch,
+            self.shared,
+            solver.seed,
+            self.scale.hops[-1],
+            round_,
+            self.workers.stop,
+        )
+        self.pairs_seen += seen
+        if wrong >= 0:
+            raise DivergenceError(
+                f"training diverged at scale {self.scale.label} in round {round_ + 1} of {self.rounds} (node "
+                f"row {wrong}): try a smaller learning_rate than {solver.learning_rate}"
+            )
+
+
+def _average(before: Array, copies: object) -> Array:
+    """Mean of the shards' copies, each feature weighted by how often a shard updated it.
+
+    A feature that only one shard has seen moves as far as that shard moved it; plain averaging would
+    shorten its step by the number of shards.
+    """
+    total = np.zeros(before.shape, dtype=np.float32)
+    count = np.zeros(len(before), dtype=np.float64)
+    for own, touches in copies:  # type: ignore[attr-defined]
+        own *= touches[:, None].astype(np.float32)
+        total += own
+        count += touches
+    seen = count > 0
+    total *= np.divide(1.0, count, out=np.zeros_like(count), where=seen).astype(np.float32)[:, None]
+    total[~seen] = before[~seen]
+    return total
+
+
+def _initial(n: int, d: int, seed: int, scale: Scale) -> Array:
+    """word2vec's start: uniform in ±1/(2d)."""
+    random = np.random.default_rng([seed, scale.hops[-1], 1])
+    return (random.random((n, d), dtype=np.float32) - np.float32(0.5)) / np.float32(d)
+
+
+def _expected_counts(pairs: Pairs) -> NDArray[np.float32] | None:
+    """How often an entry of the context is a positive at a visit: its value over the mean value."""
+    values = pairs.context.data
+    if not values.size or np.all(values == values[0]):
+        return None
+    return (values / np.float32(values.mean(dtype=np.float64))).astype(np.float32)
+
+
+def _keep_probability(probability: NDArray[np.float64], subsample: float) -> NDArray[np.float32] | None:
+    """word2vec's sub-sampling of what is frequent among all pairs."""
+    if not subsample:
+        return None
+    share = probability / max(probability.sum(), 1e-300)
+    ratio = np.divide(subsample, share, out=np.ones_like(share), where=share > 0)
+    return np.minimum(1.0, np.sqrt(ratio) + ratio).astype(np.float32)
