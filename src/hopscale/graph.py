@@ -256,9 +256,9 @@ def _symmetric(A: sp.csr_array, directed: Directed, ids: NDArray[Any]) -> sp.csr
         worst = int(np.argmax(coo.data))
         u, v = int(coo.coords[0][worst]), int(coo.coords[1][worst])
         raise GraphError(
-            f"the graph is directed: the weight from {shown_name(ids, u)} to {shown_name(ids, v)} is {A[u, v]:g}, "
-            f"back it is {A[v, u]:g}. hopscale embeds undirected graphs; pass directed='symmetrize' to give each pair "
-            "the larger of its two weights"
+            f"the graph is directed: the weight from {shown_name(ids, u)} to {shown_name(ids, v)} is "
+            f"{A[u, v]:g}, back it is {A[v, u]:g}. hopscale embeds undirected graphs; pass "
+            "directed='symmetrize' to give each pair the larger of its two weights"
         )
     symmetric = sp.csr_array(A.maximum(A.T))
     symmetric.sort_indices()
