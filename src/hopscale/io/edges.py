@@ -1,0 +1,221 @@
+"""The door for edge lists and for features by node, as plain Python and NumPy hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from hopscale.exceptions import GraphError
+from hopscale.graph import AttributedGraph, shown_name
+from hopscale.io.assemble import FeatureEntries, amounts, assemble
+from hopscale.io.naming import as_names
+
+__all__ = ["entries_by_node", "from_edges"]
+
+
+def from_edges(
+    edges: Any,
+    features: Any = None,
+    *,
+    weights: ArrayLike | None = None,
+    node_ids: Sequence[Hashable] | NDArray[Any] | None = None,
+    feature_names: Sequence[Hashable] | NDArray[Any] | None = None,
+    labels: Mapping[Any, Any] | ArrayLike | None = None,
+    self_loops: bool = False,
+) -> AttributedGraph:
+    """Graph from a list of undirected edges.
+
+    Parameters
+    ----------
+    edges : array-like of shape (E, 2), or iterable of pairs
+        One undirected edge a row. Ids may be anything hashable; whole numbers of any size are
+        fastest. An edge that is repeated, in either direction, counts once.
+    features : mapping, matrix or None
+        ``{node: [feature, ...]}`` (a feature listed twice counts once),
+        ``{node: {feature: value}}``, or ``{node: vector}`` with NumPy vectors of one length, whose
+        features are named 0, 1, ...; or a sparse or dense matrix with one row per node, in the order
+        of ``node_ids``.
+    weights : array-like of shape (E,), optional
+        With weights, edges that are repeated, in either direction, **add up**.
+    node_ids : sequence of hashable, optional
+        All nodes, in order; edges and features may then name no others. Without it the nodes are
+        those seen in edges and features, sorted if all are whole numbers, else as first seen, edges
+        before features; a feature matrix then stands for the ids 0..n-1.
+    feature_names : sequence of hashable, optional
+        All features, in order. Without it: those seen, ordered as nodes are.
+    labels : mapping or array-like of shape (n,), optional
+        ``{node: label}``, or one label a node in node order. Nodes that a mapping leaves out get NaN
+        among numbers, None among other labels.
+    self_loops : bool, default=False
+        Keep self-loops.
+
+    Returns
+    -------
+    AttributedGraph
+
+    Warns
+    -----
+    HopscaleWarning
+        If no node that has features is in any edge: most often ``7`` here and ``"7"`` there.
+
+    Notes
+    -----
+    A node that only features name is an isolated node.
+
+    Examples
+    --------
+    >>> from hopscale.io import from_edges
+    >>> graph = from_edges(
+    ...     [("ann", "bob"), ("bob", "eve"), ("bob", "ann")],
+    ...     {"ann": ["chess", "tea"], "bob": ["tea"], "zoe": ["chess"]},
+    ... )
+    >>> graph
+    AttributedGraph(nodes=4, edges=2, features=2, feature_entries=4)
+    >>> graph.node_ids.tolist()
+    ['ann', 'bob', 'eve', 'zoe']
+    """
+    ends = _endpoints(edges)
+    return assemble(
+        ends,
+        None if weights is None else _edge_weights(weights, ends),
+        entries_by_node(features) if isinstance(features, Mapping) else features,
+        node_ids=node_ids,
+        feature_names=feature_names,
+        labels=labels,
+        self_loops=self_loops,
+    )
+
+
+def entries_by_node(features: Mapping[Any, Any]) -> FeatureEntries:
+    """Feature entries of ``{node: features of the node}``.
+
+    Examples
+    --------
+    >>> entries = entries_by_node({"a": {"tea": 2.0}, "b": ["tea", "tea", "go"]})
+    >>> entries.nodes.tolist(), entries.features.tolist(), entries.values.tolist()
+    (['a', 'b', 'b'], ['tea', 'tea', 'go'], [2.0, 1.0, 1.0])
+    """
+    if any(_is_vector(described) for described in features.values()):
+        return _entries_of_vectors(features)
+    names: list[Hashable] = []
+    values: list[Any] = []
+    counts = []
+    for node, described in features.items():
+        own = _described(node, described)
+        names.extend(own)
+        values.extend(own.values())
+        counts.append(len(own))
+    listed = as_names(list(features))
+    nodes = np.repeat(listed, counts)
+    return FeatureEntries(
+        nodes,
+        as_names(names),
+        amounts(values, "value", lambda row: f"feature {names[row]!r} of node {shown_name(nodes, row)}"),
+        listed,
+    )
+
+
+def _endpoints(edges: Any) -> NDArray[Any]:
+    """Edges as an (E, 2) array of names."""
+    if sp.issparse(edges):
+        raise GraphError("edges is a sparse matrix; an adjacency matrix goes to AttributedGraph(adjacency)")
+    if isinstance(edges, (Mapping, str, bytes)) or edges is None:
+        raise GraphError(f"edges must be an array or list of pairs, not {type(edges).__name__}")
+    ends = edges if isinstance(edges, np.ndarray) else _array_of_pairs(edges)
+    if ends.ndim != 2 or ends.shape[1] != 2:
+        if ends.size == 0:
+            return np.empty((0, 2), dtype=np.int64)
+        hint = "; transpose it" if ends.ndim == 2 and ends.shape[0] == 2 else ""
+        raise GraphError(f"edges must have two columns, but has shape {ends.shape}{hint}")
+    named = as_names(ends.ravel()).reshape(-1, 2)
+    if named.dtype == object:
+        _refuse_missing(named)
+    return named
+
+
+def _array_of_pairs(edges: Any) -> NDArray[Any]:
+    if hasattr(edges, "__array__"):  # tables and tensors: iterating over them would mean something else
+        return np.asarray(edges)
+    try:
+        rows = list(edges)
+    except TypeError:
+        raise GraphError(f"edges must be an array or list of pairs, not {type(edges).__name__}") from None
+    try:
+        array = np.array(rows)
+    except (ValueError, OverflowError):
+        array = np.empty(0)
+    if array.dtype.kind == "i" and array.ndim == 2:
+        return array
+    # NumPy would turn (1, "a") into strings and pairs of tuples into a cube: take the pairs apart here.
+    ends = np.empty((len(rows), 2), dtype=object)
+    for row, pair in enumerate(rows):
+        if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise GraphError(f"edge {row} must be a pair of nodes, but is {pair!r}")
+        ends[row, 0], ends[row, 1] = pair
+    return ends
+
+
+def _refuse_missing(ends: NDArray[Any]) -> None:
+    for row, (u, v) in enumerate(ends.tolist()):
+        if u is None or v is None or u != u or v != v:
+            raise GraphError(f"edge {row} has a missing node: ({u!r}, {v!r})")
+
+
+def _edge_weights(weights: ArrayLike, ends: NDArray[Any]) -> NDArray[np.float64]:
+    column: Any = weights if hasattr(weights, "__len__") else list(weights)  # type: ignore[arg-type]
+    if len(column) != len(ends):
+        raise GraphError(f"there are {len(column)} weights for {len(ends)} edges")
+    checked = amounts(column, "weight", lambda row: f"edge {row}, {tuple(ends[row].tolist())}")
+    if checked.ndim != 1:
+        raise GraphError(f"weights must be one number an edge, but has shape {checked.shape}")
+    return checked
+
+
+def _described(node: Hashable, described: Any) -> Mapping[Hashable, Any]:
+    """Features of one node with their values, in an order that does not depend on hashes."""
+    if isinstance(described, Mapping):
+        return described
+    if isinstance(described, (str, bytes)) or not isinstance(described, Iterable):
+        raise GraphError(
+            f"the features of node {node!r} are {described!r}; expected a list of features, a mapping "
+            "{feature: value} or a NumPy vector"
+        )
+    try:
+        names = _in_order(described) if isinstance(described, (set, frozenset)) else described
+        return dict.fromkeys(names, 1.0)
+    except TypeError as error:
+        raise GraphError(f"the features of node {node!r} must be hashable ({error})") from None
+
+
+def _in_order(names: set[Any] | frozenset[Any]) -> list[Any]:
+    if all(isinstance(name, str) for name in names) or all(isinstance(name, (int, float)) for name in names):
+        return sorted(names)
+    return sorted(names, key=lambda name: (type(name).__name__, repr(name)))
+
+
+def _is_vector(described: Any) -> bool:
+    return isinstance(described, np.ndarray) and described.dtype.kind in "biuf"
+
+
+def _entries_of_vectors(features: Mapping[Any, Any]) -> FeatureEntries:
+    width = next(len(np.atleast_1d(vector)) for vector in features.values() if _is_vector(vector))
+    for node, vector in features.items():
+        if not _is_vector(vector) or vector.shape != (width,):
+            shown = f"shape {vector.shape}" if _is_vector(vector) else type(vector).__name__
+            raise GraphError(
+                f"the features of node {node!r} are of {shown}, those of others vectors of {width} numbers; "
+                "numeric arrays are read as vectors: lists of feature names must be lists"
+            )
+    listed = as_names(list(features))
+    table = np.array(list(features.values()), dtype=np.float64)
+    row, column = np.nonzero(table)
+    values = amounts(
+        table[row, column],
+        "value",
+        lambda entry: f"feature {column[entry]} of node {shown_name(listed, row[entry])}",
+    )
+    return FeatureEntries(listed[row], column.astype(np.int64), values, listed, np.arange(width, dtype=np.int64))

@@ -1,0 +1,113 @@
+"""Features as JSON, the format of the paper's authors: one object with the features of every node."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from hopscale.exceptions import FileFormatError
+from hopscale.io.assemble import FeatureEntries
+
+__all__ = ["read_feature_json"]
+
+
+def read_feature_json(text: str, path: str | os.PathLike[str]) -> FeatureEntries:
+    """Feature entries of ``{"0": [1, 5], ...}`` or ``{"0": {"tea": 2.5}, ...}``, with names as text.
+
+    A feature that a list repeats counts once, as in the authors' files, some of which do so.
+
+    Parameters
+    ----------
+    text : str
+        Content of the file.
+    path : path-like
+        Its name, for errors.
+
+    Returns
+    -------
+    FeatureEntries
+
+    Examples
+    --------
+    >>> entries = read_feature_json('{"7": [3, 1, 3], "8": []}', "features.json")
+    >>> entries.nodes.tolist(), entries.features.tolist(), entries.listed.tolist()
+    (['7', '7'], ['3', '1'], ['7', '8'])
+    """
+    by_node = _parse(text, path)
+    if not isinstance(by_node, dict):
+        raise FileFormatError(
+            f'{path}: expected one object such as {{"0": [1, 5]}}, with the features of every node, '
+            f"but the file holds a {type(by_node).__name__}"
+        )
+    nodes: list[str] = []
+    names: list[str] = []
+    values: list[float] = []
+    for node, described in by_node.items():
+        own = _described(described, f"{path}, node {node!r}")
+        nodes.extend([node] * len(own))
+        names.extend(own)
+        values.extend(own.values())
+    return FeatureEntries(
+        np.array(nodes, dtype=object),
+        np.array(names, dtype=object),
+        np.array(values, dtype=np.float64),
+        np.array(list(by_node), dtype=object),
+    )
+
+
+def _parse(text: str, path: str | os.PathLike[str]) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_unique_keys(path), parse_constant=_no_constant(path))
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+        why = "the file ends too early: it is cut short" if cut else error.msg
+        raise FileFormatError(f"{path}, line {error.lineno}, column {error.colno}: {why}") from error
+    except RecursionError as error:
+        raise FileFormatError(f"{path}: nested too deeply to be features by node") from error
+    except FileFormatError:
+        raise
+    except ValueError as error:  # a number with too many digits
+        raise FileFormatError(f"{path}: {error}") from error
+
+
+def _unique_keys(path: str | os.PathLike[str]) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    """JSON parsers let the last of two equal keys win without a word; here that is a mistake."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keyed = dict(pairs)
+        if len(keyed) < len(pairs):
+            seen: set[str] = set()
+            twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+            raise FileFormatError(f"{path}: the key {twice!r} occurs twice in one object")
+        return keyed
+
+    return unique
+
+
+def _no_constant(path: str | os.PathLike[str]) -> Callable[[str], NoReturn]:
+    def refuse(constant: str) -> NoReturn:
+        raise FileFormatError(f"{path}: {constant} is not a value a feature can have")
+
+    return refuse
+
+
+def _described(described: Any, where: str) -> dict[str, float]:
+    """Features of one node with their values."""
+    if isinstance(described, list):
+        for feature in described:
+            if isinstance(feature, bool) or not isinstance(feature, (str, int)):
+                raise FileFormatError(f"{where}: {feature!r} is not a feature; expected a number or a text")
+        return dict.fromkeys(map(str, described), 1.0)
+    if not isinstance(described, dict):
+        raise FileFormatError(f"{where}: expected a list of features or an object of values, not {described!r}")
+    for feature, value in described.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+            raise FileFormatError(
+                f"{where}, feature {feature!r}: the value is {value!r}, but must be a finite number, not negative"
+            )
+    return described

@@ -1,0 +1,80 @@
+"""The door for igraph graphs. igraph is never imported, so that its licence stays with its users."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hopscale.exceptions import GraphError
+from hopscale.graph import AttributedGraph, Directed, name_array, shown_name
+from hopscale.io.assemble import amounts, assemble
+from hopscale.io.edges import entries_by_node
+
+__all__ = ["from_igraph"]
+
+
+def from_igraph(
+    graph: Any,
+    *,
+    features: str | None = "features",
+    weight: str | None = "weight",
+    label: str | None = None,
+    self_loops: bool = False,
+    directed: Directed = "error",
+) -> AttributedGraph:
+    """Graph from an ``igraph.Graph``, which is left as it is.
+
+    Parameters
+    ----------
+    graph : igraph.Graph
+        Nodes are called by their vertex attribute ``name`` if there is one, else 0..n-1.
+    features : str or None, default="features"
+        Vertex attribute that holds a list or set of features, a mapping ``{feature: value}`` or a
+        NumPy vector; None where a node has none.
+    weight : str or None, default="weight"
+        Edge attribute; None where an edge weighs 1. Parallel edges add up if weighted and count once
+        if not.
+    label : str, optional
+        Vertex attribute to keep as labels.
+    self_loops : bool, default=False
+        Keep self-loops.
+    directed : {"error", "symmetrize"}, default="error"
+        As in :func:`hopscale.io.from_networkx`.
+
+    Returns
+    -------
+    AttributedGraph
+
+    Examples
+    --------
+    >>> import igraph  # doctest: +SKIP
+    >>> from_igraph(igraph.Graph.Ring(4))  # doctest: +SKIP
+    AttributedGraph(nodes=4, edges=4, features=0, feature_entries=0)
+    """
+    pairs = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
+    vertex = set(graph.vs.attributes())
+    names = name_array(graph.vs["name"] if "name" in vertex else range(len(graph.vs)))
+    weights = None
+    if weight is not None and weight in graph.es.attributes():
+        weights = amounts(
+            [1.0 if value is None else value for value in graph.es[weight]],
+            weight,
+            lambda row: f"the edge {shown_name(names, pairs[row, 0])} to {shown_name(names, pairs[row, 1])}",
+        )
+    for asked in (label, None if features == "features" else features):
+        if asked is not None and asked not in vertex:
+            raise GraphError(f"no vertex attribute {asked!r}; there are {sorted(vertex)}")
+    entries = None
+    if features is not None and features in vertex:
+        described = zip(names.tolist(), graph.vs[features], strict=True)
+        entries = entries_by_node({node: value for node, value in described if value is not None})
+    return assemble(
+        names[pairs],
+        weights,
+        entries,
+        node_ids=names,
+        labels=None if label is None else dict(zip(names.tolist(), graph.vs[label], strict=True)),
+        self_loops=self_loops,
+        directed=directed if graph.is_directed() else None,
+    )

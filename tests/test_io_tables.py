@@ -1,0 +1,179 @@
+"""Tables of several makers, all by one path, against the edge-list door."""
+
+import builtins
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from hopscale.exceptions import GraphError, HopscaleError
+from hopscale.io import from_edges, from_tables
+
+MAKERS = pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+EDGES = {"from": ["a", "b", "b", "d"], "to": ["b", "a", "c", "d"]}
+LIKES = {"who": ["a", "a", "c", "a", "z"], "what": ["tea", "go", "tea", "tea", "go"]}
+
+
+def same(graph, other):
+    np.testing.assert_array_equal(graph.node_ids, other.node_ids)
+    np.testing.assert_array_equal(graph.feature_names, other.feature_names)
+    np.testing.assert_array_equal(graph.adjacency.toarray(), other.adjacency.toarray())
+    np.testing.assert_array_equal(graph.features.toarray(), other.features.toarray())
+
+
+def pairs(table):
+    return list(zip(*list(table.values())[:2], strict=True))
+
+
+def refused(*args, **kwargs):
+    with pytest.raises(GraphError) as caught:
+        from_tables(*args, **kwargs)
+    return str(caught.value)
+
+
+@MAKERS
+class TestEveryMaker:
+    def test_edges_and_long_features(self, make):
+        expected = from_edges(pairs(EDGES), {"a": ["tea", "go"], "c": ["tea"], "z": ["go"]})
+        same(from_tables(make(EDGES), make(LIKES)), expected)
+
+    def test_whole_numbers(self, make):
+        edges = {"u": [5, 2**40, 5], "v": [2**40, 7, 5]}
+        graph = from_tables(make(edges), self_loops=True)
+        same(graph, from_edges(pairs(edges), self_loops=True))
+        assert graph.node_ids.dtype == np.int64
+
+    def test_weights_and_values_add_up(self, make):
+        weighted = EDGES | {"weight": [1.5, 2.0, 1.0, 9.0]}
+        valued = LIKES | {"value": [1, 2, 3, 4, 5]}
+        features = {"a": {"tea": 5, "go": 2}, "c": {"tea": 3}, "z": {"go": 5}}
+        expected = from_edges(pairs(EDGES), features, weights=weighted["weight"])
+        same(from_tables(make(weighted), make(valued)), expected)
+        assert expected.adjacency[0, 1] == 3.5
+
+    def test_columns_by_name_in_any_order(self, make):
+        table = {"how": [2.0, 3.0], "to": ["b", "c"], "from": ["a", "b"]}
+        likes = {"n": [2, 3], "what": ["tea", "go"], "who": ["a", "b"]}
+        graph = from_tables(
+            make(table),
+            make(likes),
+            source="from",
+            target="to",
+            weight="how",
+            node="who",
+            feature="what",
+            value="n",
+        )
+        expected = from_edges([("a", "b"), ("b", "c")], {"a": {"tea": 2}, "b": {"go": 3}}, weights=[2, 3])
+        same(graph, expected)
+
+    def test_other_columns_are_not_weights(self, make):
+        plain = from_edges(pairs(EDGES))
+        same(from_tables(make(EDGES | {"year": [1990, 1991, 1992, 1993]})), plain)
+        same(from_tables(make(EDGES | {"weight": ["low", "low", "high", "low"]})), plain)
+
+    def test_labels(self, make):
+        labels = {"id": ["c", "a", "b", "d", "a"], "age": [1, 2, 3, 4, 2], "kind": ["x", "y", "x", None, "y"]}
+        graph = from_tables(make(EDGES), labels=make(labels))
+        assert dict(zip(graph.node_ids, graph.labels, strict=True)) == {
+            "a": "y",
+            "b": "x",
+            "c": "x",
+            "d": None,
+        }
+        by_name = from_tables(make(EDGES), labels=make(labels), node="id", label="age")
+        assert dict(zip(by_name.node_ids, by_name.labels, strict=True)) == {"a": 2, "b": 3, "c": 1, "d": 4}
+
+    def test_missing_values_are_refused_with_their_row(self, make):
+        edges = {"u": ["a", "b", None], "v": ["b", "c", "d"]}
+        message = refused(make(edges))
+        assert "edges has 1 missing value(s) in column 'u'" in message
+        assert "row 2" in message
+        numbers = {"u": [1.0, None, 3.0], "v": [1.0, 2.0, 3.0]}
+        assert "row 1" in refused(make(numbers))
+        message = refused(make(EDGES), make({"node": ["a", "b"], "feature": ["tea", None]}))
+        assert "features has 1 missing value(s) in column 'feature'" in message
+
+    def test_amounts_are_refused_with_their_row(self, make):
+        assert "edges, row 2, is -1" in refused(make(EDGES | {"weight": [1, 1, -1, 1]}))
+        message = refused(make(EDGES), make(LIKES | {"amount": [1.0, 1.0, 1.0, 1.0, -2.0]}), value="amount")
+        assert "amount of features, row 4, is -2" in message
+        assert "not a number" in refused(make(EDGES | {"w": ["1", "much", "1", "1"]}), weight="w")
+
+    def test_unknown_columns_are_refused_with_a_list(self, make):
+        message = refused(make(EDGES), source="form")
+        assert "no column 'form'" in message
+        assert "['from', 'to']" in message
+
+    def test_too_few_columns(self, make):
+        assert "at least 2 columns" in refused(make({"u": ["a"]}))
+
+    def test_labels_that_contradict_or_know_no_node(self, make):
+        message = refused(make(EDGES), labels=make({"n": ["a", "a"], "l": [1, 2]}))
+        assert "row 1: node 'a' has label 2, but 1 before" in message
+        assert "first is 'q'" in refused(make(EDGES), labels=make({"n": ["q"], "l": [1]}))
+
+    def test_nothing_is_changed(self, make):
+        edges, likes = make(EDGES), make(LIKES)
+        from_tables(edges, likes)
+        fresh_edges, fresh_likes = make(EDGES), make(LIKES)
+        assert edges.equals(fresh_edges)
+        assert likes.equals(fresh_likes)
+
+
+def test_categories_dates_and_mixed_columns():
+    dates = pd.to_datetime(["2020-01-01", "2020-01-02"])
+    frame = pd.DataFrame({"u": pd.Categorical(["a", "b"]), "v": [1, 2], "when": dates})
+    graph = from_tables(frame)
+    assert graph.node_ids.tolist() == ["a", 1, "b", 2]
+    assert from_tables(frame, source="when", target="v").n_edges == 2
+    cats = pl.DataFrame({"u": ["a", "b"], "v": ["b", "c"]}, schema={"u": pl.Categorical, "v": pl.Categorical})
+    same(from_tables(cats), from_edges([("a", "b"), ("b", "c")]))
+
+
+def test_an_index_of_pandas_is_not_a_column():
+    labels = pd.DataFrame({"n": ["a", "b", "c", "d"], "l": [1, 2, 3, 4]}, index=[9, 8, 7, 6])
+    graph = from_tables(pd.DataFrame(EDGES, index=[4, 3, 2, 1]), labels=labels)
+    assert graph.labels.tolist() == [1, 2, 3, 4]
+
+
+def test_several_chunks_are_one_column():
+    whole = pa.table(EDGES)
+    chunked = pa.concat_tables([whole.slice(0, 1), whole.slice(1, 1), whole.slice(2)])
+    assert chunked.column(0).num_chunks == 3
+    same(from_tables(chunked), from_edges(pairs(EDGES)))
+
+
+def test_nan_of_polars_is_a_missing_name():
+    assert "edges, row 1" in refused(pl.DataFrame({"u": [1.0, float("nan")], "v": [1.0, 2.0]}))
+
+
+def test_no_rows():
+    empty = pa.table({"u": pa.array([], pa.string()), "v": pa.array([], pa.string())})
+    assert "no nodes" in refused(empty)
+    assert from_tables(empty, pa.table(LIKES)).n_nodes == 3
+
+
+def test_two_columns_of_one_name():
+    twice = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["u", "u"])
+    assert "more than one column 'u'" in refused(twice)
+
+
+def test_what_is_no_table():
+    assert "__arrow_c_stream__" in refused([("a", "b")])
+
+
+def test_without_pyarrow(monkeypatch):
+    real = builtins.__import__
+
+    def blocked(name, *args, **kwargs):
+        if name.startswith("pyarrow"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", blocked)
+    with pytest.raises(ImportError, match=r"pip install hopscale\[parquet\]") as caught:
+        from_tables(pl.DataFrame(EDGES))
+    assert isinstance(caught.value, HopscaleError)
