@@ -9,7 +9,7 @@ from hopscale import datasets
 from hopscale.datasets import load
 from hopscale.graph import AttributedGraph
 from hopscale.io import from_edges, from_networkx, from_tables, read_graph
-from hopscale.models import AE, MUSAE, DeepWalk, Walklets
+from hopscale.models import AE, MUSAE, DeepWalk, Walklets, load_model
 from hopscale.tasks import evaluate
 
 __version__ = "0.1.0"
@@ -26,5 +26,6 @@ __all__ = [
     "from_networkx",
     "from_tables",
     "load",
+    "load_model",
     "read_graph",
 ]

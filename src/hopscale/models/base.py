@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from abc import abstractmethod
 from typing import Any, Literal
@@ -20,6 +21,7 @@ from hopscale.exceptions import (
 )
 from hopscale.graph import AttributedGraph, name_array
 from hopscale.io import as_graph
+from hopscale.io.vectors import write_vectors
 from hopscale.models.parameters import choice, memory_bytes, number, seed_of, whole
 from hopscale.models.queries import VectorQueries
 from hopscale.pairs import Pairs, Scale, split_dimensions
@@ -162,6 +164,43 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
             for i in range(columns.stop - columns.start)
         ]
         return np.asarray(names, dtype=object)
+
+    # Handing on what was learnt.
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the model as a safetensors file; :func:`hopscale.load_model` brings it back."""
+        from hopscale.models.persistence import save_model  # which knows all models
+
+        save_model(self, path)
+
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        what: Literal["nodes", "features"] = "nodes",
+        scale: int | str | None = None,
+        format: str | None = None,  # noqa: A002
+    ) -> None:
+        """Write vectors with their names as a table or as word2vec text.
+
+        Parameters
+        ----------
+        path : path-like
+            Its suffix says the format: ``.csv``, ``.tsv``, ``.parquet``, ``.npz`` or, for word2vec text,
+            ``.txt``, ``.vec`` or ``.w2v``.
+        what : {"nodes", "features"}, default="nodes"
+        scale : int or str, optional
+            Only the columns of one scale.
+        format : str, optional
+            As for :func:`hopscale.io.vectors.write_vectors`, where the suffix does not say.
+        """
+        check_is_fitted(self)
+        if choice("what", what, ["nodes", "features"]) == "nodes":
+            ids, vectors = self.node_ids_, self.node_vectors(scale)
+        else:
+            ids, vectors = self.feature_names_, self.feature_vectors(scale)
+        columns = self.get_feature_names_out()[self._columns(scale)]
+        write_vectors(path, ids, vectors, columns=columns, format=format)
 
     # Checking what came in.
 

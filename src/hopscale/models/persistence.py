@@ -1,0 +1,307 @@
+"""Fitted models as files: safetensors with what a model needs to answer again, and no code.
+
+Tensors ``embedding``, ``feature_embedding``, ``feature_probability``, ``node_ids``, ``feature_names`` and,
+from the direct solver, ``singular_values``. Names are int64, or else the UTF-8 bytes of a JSON list in
+which tuples are lists. Everything else is text in the metadata.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from importlib.metadata import version
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+from sklearn.utils.validation import check_is_fitted
+
+from hopscale.exceptions import FileFormatError, ParameterError
+from hopscale.graph import name_array
+from hopscale.io.atomic import replacing
+from hopscale.io.content import existing
+from hopscale.models.attributed import AE, MUSAE
+from hopscale.models.base import NodeEmbedding
+from hopscale.models.proximity import DeepWalk, Walklets
+from hopscale.pairs import Scale
+
+__all__ = ["load_model", "save_model"]
+
+FORMAT = "hopscale.model"
+FORMAT_VERSION = 1
+
+# A file names its class; only these are ever made from one.
+_MODELS: dict[str, type[NodeEmbedding]] = {model.__name__: model for model in (AE, MUSAE, DeepWalk, Walklets)}
+
+_DTYPES = {
+    "embedding": "F32",
+    "feature_embedding": "F32",
+    "feature_probability": "F64",
+    "singular_values": "F64",
+}
+
+
+def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
+    """Save a fitted model.
+
+    The file appears whole or not at all; one that was there before is replaced.
+
+    Parameters
+    ----------
+    model : AE, MUSAE, DeepWalk or Walklets
+        Fitted. Its node ids and feature names must be text, numbers, booleans or tuples of these. A
+        ``random_state`` that is not a whole number is saved as None.
+    path : path-like
+        By custom with the suffix ``.safetensors``.
+
+    Raises
+    ------
+    ParameterError
+        If the model or a name cannot be saved. Nothing is written then.
+    OSError
+        If the file cannot be written.
+
+    See Also
+    --------
+    load_model : The way back.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hopscale import MUSAE, datasets, load_model
+    >>> model = MUSAE(dimensions=8).fit(datasets.figure1())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/figure1.safetensors")
+    ...     again = load_model(f"{folder}/figure1.safetensors")
+    >>> again.neighbors("D", k=1) == model.neighbors("D", k=1)
+    True
+    """
+    if type(model) is not _MODELS.get(type(model).__name__):
+        raise ParameterError(f"cannot save a {type(model).__name__}: models are {', '.join(_MODELS)}")
+    check_is_fitted(model)
+    tensors: dict[str, NDArray[Any]] = {
+        "embedding": model.embedding_,
+        "feature_embedding": model.feature_embedding_,
+        "feature_probability": model.feature_probability_,
+        "node_ids": _encoded_names(model.node_ids_, "node id"),
+        "feature_names": _encoded_names(model.feature_names_, "feature name"),
+    }
+    if model.singular_values_ is not None:
+        tensors["singular_values"] = model.singular_values_
+    metadata = {
+        "format": FORMAT,
+        "format_version": str(FORMAT_VERSION),
+        "hopscale_version": version("hopscale"),
+        "model": type(model).__name__,
+        "parameters": json.dumps({name: _plain(name, value) for name, value in model.get_params().items()}),
+        "scales": json.dumps([{"hops": scale.hops, "dimensions": scale.dimensions} for scale in model.scales_]),
+        "rows": json.dumps(model.rows_),
+    }
+    tensors = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    with replacing(path) as temporary:
+        try:
+            save_file(tensors, temporary, metadata=metadata)
+        except SafetensorError as error:
+            raise OSError(f"cannot write {os.fspath(path)!r}: {error}") from error
+
+
+def load_model(path: str | os.PathLike[str]) -> NodeEmbedding:
+    """Load a model that :func:`save_model` has written.
+
+    Nothing in the file is executed, and everything is checked before a model is made from it.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    AE, MUSAE, DeepWalk or Walklets
+        Answers as the saved model did, to the bit.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is not a complete model, or was written by a later version that this one cannot
+        read. A file that is not there raises a ``FileNotFoundError`` of the same family.
+    """
+    if Path(path).is_dir():
+        raise FileFormatError(f"{os.fspath(path)} is a folder, not a model file")
+    return _Reader(existing(path)).model()
+
+
+class _Reader:
+    """One file, read with suspicion."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def model(self) -> NodeEmbedding:
+        try:
+            with safe_open(self.path, framework="numpy") as file:
+                metadata = self._checked_metadata(file.metadata() or {})
+                model = self._empty_model(metadata)
+                model.scales_ = self._scales(metadata)
+                model.rows_ = self._rows(metadata)
+                self._fill(model, file)
+                return model
+        except SafetensorError as error:
+            raise FileFormatError(
+                f"{self.path} is not a complete safetensors file: it is cut short, damaged or something else ({error})"
+            ) from error
+
+    def _wrong(self, what: str) -> FileFormatError:
+        return FileFormatError(f"{self.path}: {what}")
+
+    def _checked_metadata(self, metadata: dict[str, str]) -> dict[str, str]:
+        if metadata.get("format") != FORMAT:
+            raise self._wrong("a safetensors file, but not a model that hopscale has saved")
+        written = metadata.get("format_version", "")
+        if not (written.isascii() and written.isdigit()):
+            raise self._wrong(f"the format version is {written!r}, not a number")
+        if int(written) > FORMAT_VERSION:
+            raise self._wrong(
+                f"written by hopscale {metadata.get('hopscale_version')} in format {written}, while this version "
+                f"({version('hopscale')}) reads formats up to {FORMAT_VERSION}: upgrade hopscale"
+            )
+        missing = {"model", "parameters", "scales", "rows"} - set(metadata)
+        if missing:
+            raise self._wrong(f"the metadata has no {', '.join(sorted(missing))}")
+        return metadata
+
+    def _parsed(self, text: str | bytes, what: str) -> Any:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise self._wrong(f"{what} cannot be read as JSON ({error})") from error
+
+    def _empty_model(self, metadata: dict[str, str]) -> NodeEmbedding:
+        name = metadata["model"]
+        if name not in _MODELS:
+            raise self._wrong(f"a model of class {name!r}, but this version knows {', '.join(_MODELS)}")
+        parameters = self._parsed(metadata["parameters"], "'parameters'")
+        known = _MODELS[name]().get_params()
+        if not isinstance(parameters, dict) or not all(_is_scalar(value) for value in parameters.values()):
+            raise self._wrong("'parameters' is not an object of plain values")
+        strangers = sorted(set(parameters) - set(known))
+        if strangers:
+            raise self._wrong(f"{name} has no parameter {', '.join(map(repr, strangers))} in this version")
+        return _MODELS[name](**parameters)
+
+    def _scales(self, metadata: dict[str, str]) -> list[Scale]:
+        listed = self._parsed(metadata["scales"], "'scales'")
+        try:
+            scales = [Scale(tuple(map(_hop, entry["hops"])), _count(entry["dimensions"])) for entry in listed]
+        except (TypeError, KeyError, ValueError) as error:
+            raise self._wrong(f"'scales' does not list hops and dimensions ({error!r})") from error
+        labels = {scale.label for scale in scales if scale.hops and scale.dimensions > 0}
+        if not scales or len(labels) < len(scales):
+            raise self._wrong("'scales' has none, or an empty or repeated one")
+        return scales
+
+    def _rows(self, metadata: dict[str, str]) -> dict[str, str]:
+        rows = self._parsed(metadata["rows"], "'rows'")
+        if not isinstance(rows, dict) or not all(isinstance(words, str) for words in rows.values()):
+            raise self._wrong("'rows' does not say in words what each scale was learnt from")
+        return rows
+
+    def _fill(self, model: NodeEmbedding, file: Any) -> None:
+        d = sum(scale.dimensions for scale in model.scales_)
+        model.node_ids_ = self._names(file, "node_ids")
+        model.feature_names_ = self._names(file, "feature_names")
+        n, q = len(model.node_ids_), len(model.feature_names_)
+        model.embedding_ = self._numbers(file, "embedding", (n, d))
+        model.feature_embedding_ = self._numbers(file, "feature_embedding", (q, d))
+        model.feature_probability_ = self._numbers(file, "feature_probability", (len(model.scales_), q))
+        has_values = "singular_values" in file.keys()  # noqa: SIM118 (not a mapping)
+        model.singular_values_ = self._numbers(file, "singular_values", (d,)) if has_values else None
+
+    def _numbers(self, file: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+        found = self._tensor_kind(file, name)
+        if found != (_DTYPES[name], shape):
+            raise self._wrong(
+                f"the tensor {name!r} is {found[0]} of shape {found[1]}; expected {_DTYPES[name]} of shape {shape}"
+            )
+        tensor = np.asarray(file.get_tensor(name))
+        if not np.isfinite(tensor).all():
+            raise self._wrong(f"the tensor {name!r} has values that are not finite")
+        return tensor
+
+    def _names(self, file: Any, name: str) -> NDArray[Any]:
+        dtype, shape = self._tensor_kind(file, name)
+        if dtype not in ("I64", "U8") or len(shape) != 1:
+            raise self._wrong(f"the tensor {name!r} is {dtype} of shape {shape}; expected a row of I64 or of U8")
+        tensor = np.asarray(file.get_tensor(name))
+        if dtype == "U8":
+            listed = self._parsed(tensor.tobytes(), f"the tensor {name!r}")
+            if not isinstance(listed, list) or not all(_is_name(entry) for entry in listed):
+                raise self._wrong(f"the tensor {name!r} does not hold a list of names")
+            tensor = name_array(map(_with_tuples, listed))
+        if len(set(tensor.tolist())) < len(tensor):
+            raise self._wrong(f"the tensor {name!r} has a name twice")
+        return tensor
+
+    def _tensor_kind(self, file: Any, name: str) -> tuple[str, tuple[int, ...]]:
+        if name not in file.keys():  # noqa: SIM118 (not a mapping)
+            raise self._wrong(f"there is no tensor {name!r}")
+        header = file.get_slice(name)
+        return header.get_dtype(), tuple(header.get_shape())
+
+
+def _encoded_names(names: NDArray[Any], what: str) -> NDArray[Any]:
+    if names.dtype == np.int64:
+        return names
+    listed = names.tolist()
+    for name in listed:
+        if not _is_name(name, sequence=tuple):
+            raise ParameterError(
+                f"cannot save the {what} {name!r} ({type(name).__name__}): names in a model file are text, finite "
+                "numbers, booleans or tuples of these"
+            )
+    try:
+        # ASCII escapes also carry what UTF-8 cannot: half characters from undecodable file names.
+        return np.frombuffer(json.dumps(listed).encode("ascii"), dtype=np.uint8)
+    except (ValueError, RecursionError) as error:  # thousands of digits, or of tuples in tuples
+        raise ParameterError(f"cannot save a {what}: {error}") from error
+
+
+def _is_name(name: Any, sequence: type[list[Any]] | type[tuple[Any, ...]] = list) -> bool:
+    if isinstance(name, sequence):
+        return all(_is_name(part, sequence) for part in name)
+    return isinstance(name, (str, int)) or (isinstance(name, float) and math.isfinite(name))
+
+
+def _with_tuples(name: Any) -> Any:
+    return tuple(map(_with_tuples, name)) if isinstance(name, list) else name
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A parameter as JSON has it."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (Integral, Real)):
+        return int(value) if isinstance(value, Integral) else float(value)
+    if name == "random_state":
+        return None
+    raise ParameterError(f"cannot save {name}={value!r}: expected a number, text, a boolean or None")
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is None or isinstance(value, (str, int, float))
+
+
+def _count(value: Any, most: int = 2**31 - 1) -> int:
+    if type(value) is not int or not 0 <= value <= most:
+        raise ValueError(f"{value!r} is not a count")
+    return value
+
+
+def _hop(value: Any) -> int:
+    return _count(value, most=62)  # kernels take hops as the bits of a mask
