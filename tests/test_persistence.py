@@ -296,6 +296,12 @@ def test_older_file_without_a_later_parameter_takes_its_default(saved):
     assert load_model(saved).get_params() == MUSAE(8).get_params()
 
 
+def test_new_file_obeys_the_umask(saved):
+    plain = saved.with_name("plain")
+    plain.write_bytes(b"")
+    assert saved.stat().st_mode == plain.stat().st_mode
+
+
 def test_saving_over_a_file_keeps_its_permissions(saved):
     saved.chmod(0o640)
     with warnings.catch_warnings():

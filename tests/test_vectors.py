@@ -2,6 +2,7 @@
 
 import csv
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -103,7 +104,13 @@ class TestWord2vec:
             assert again.index_to_key == list(map(str, ids))
             np.testing.assert_array_equal(again.vectors, some)
 
-    @pytest.mark.parametrize("name", ["", "two words", "line\nbreak", "tab\t", "no\u00a0break", ("node", 1)])
+    def test_gensim_reads_ego_features(self, tmp_path):
+        model = MUSAE(16, ego=True).fit(figure1())
+        model.export(tmp_path / "h.vec", what="features")
+        again = KeyedVectors.load_word2vec_format(str(tmp_path / "h.vec"))
+        np.testing.assert_array_equal(again['["node","D"]'], model.feature_embedding_[4 + 3])
+
+    @pytest.mark.parametrize("name", ["", "two words", "line\nbreak", "tab\t", "no\u00a0break", ("node", "b c")])
     def test_names_that_would_be_torn_are_refused(self, tmp_path, name):
         with pytest.raises(ParameterError, match="word2vec text cannot hold the name"):
             write_vectors(tmp_path / "v.txt", ["fine", name], np.zeros((2, 2)))
@@ -114,7 +121,7 @@ class TestNames:
     def test_tuples_become_json(self, tmp_path):
         MUSAE(16, ego=True).fit(figure1()).export(tmp_path / "h.csv", what="features")
         names = [row[0] for row in read_rows(tmp_path / "h.csv")[1:]]
-        assert names[:5] == ["club", "heart", "diamond", "spade", '["node", "A"]']
+        assert names[:5] == ["club", "heart", "diamond", "spade", '["node","A"]']
 
     def test_two_names_with_one_text(self, tmp_path):
         with pytest.raises(ParameterError, match="1 and '1' would both be written"):
@@ -195,6 +202,16 @@ class TestAtomicity:
     def test_devices_are_written_to_not_replaced(self, some):
         write_vectors(os.devnull, range(10), some, format="csv")
         assert not os.path.isfile(os.devnull)
+
+    @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no /dev")
+    def test_standard_output_goes_on_where_it_was(self, tmp_path):
+        program = (
+            "import sys; from hopscale.io.vectors import write_vectors\n"
+            "print('before', flush=True); write_vectors('/dev/stdout', [1], [[0.5]], format='csv'); print('after')"
+        )
+        with (tmp_path / "log").open("wb") as log:
+            subprocess.run([sys.executable, "-c", program], stdout=log, check=True, timeout=60)
+        assert (tmp_path / "log").read_text().split() == ["before", "id,x0", "1,0.5", "after"]
 
     def test_new_files_obey_the_umask(self, tmp_path):
         with replacing(tmp_path / "a") as temporary:

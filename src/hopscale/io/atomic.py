@@ -14,6 +14,9 @@ from pathlib import Path
 __all__ = ["check_writable", "replacing"]
 
 
+_OPEN = {"/dev/stdout": 1, "/dev/stderr": 2}
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary file to write into, which takes the place of ``path`` once it is complete.
@@ -46,16 +49,18 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     ['numbers.txt']
     """
     target = _target(path)
-    special = target.exists() and not target.is_file()
+    special = _is_stream(target)
     temporary = _empty_file(Path(tempfile.gettempdir()) if special else target.parent)
+    mode = stat.S_IMODE((temporary if special or not target.exists() else target).stat().st_mode)
     try:
         yield temporary
         if special:
-            with temporary.open("rb") as content, target.open("wb") as sink:
+            # Opened anew, a redirected stream would begin at its file's start.
+            opened = _OPEN.get(os.fspath(target))
+            with temporary.open("rb") as content, open(os.dup(opened) if opened else target, "wb") as sink:
                 shutil.copyfileobj(content, sink)
             return
-        if target.exists():
-            os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+        os.chmod(temporary, mode)  # some writers put a file of their own in its place
         _flush_to_disk(temporary)
         os.replace(temporary, target)
     finally:
@@ -80,7 +85,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     FileNotFoundError: cannot write 'no such folder/vectors.csv': there is no folder 'no such folder'
     """
     target = _target(path)
-    if not target.exists() or target.is_file():
+    if not _is_stream(target):
         # Permissions, quotas and read-only disks: only trying tells.
         _empty_file(target.parent).unlink()
 
@@ -91,8 +96,8 @@ def _target(path: str | os.PathLike[str]) -> Path:
     refusal = f"cannot write {str(given)!r}"
     if given.is_dir():
         raise IsADirectoryError(f"{refusal}: it is a folder")
-    if given.exists() and not given.is_file():
-        return given  # a pipe or device; what it links to may have no name
+    if _is_stream(given):
+        return given  # what it links to may have no name
     target = Path(os.path.realpath(given))
     if not target.parent.is_dir():
         folder = given.parent if not given.is_symlink() else target.parent
@@ -100,6 +105,11 @@ def _target(path: str | os.PathLike[str]) -> Path:
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(f"{refusal}: the file is there and is read-only")
     return target
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path is a pipe, a device, or standard output, wherever that leads."""
+    return path.exists() and (os.fspath(path) in _OPEN or not path.is_file())
 
 
 def _empty_file(folder: Path) -> Path:

@@ -15,7 +15,7 @@ from hopscale.exceptions import ParameterError
 from hopscale.graph import name_array
 from hopscale.io.atomic import replacing
 
-__all__ = ["check_exportable", "name_text", "vector_format", "write_vectors"]
+__all__ = ["FORMATS", "check_exportable", "name_text", "vector_format", "write_vectors"]
 
 _SUFFIXES = {
     ".csv": "csv",
@@ -48,7 +48,7 @@ def write_vectors(
     path : path-like
     ids : sequence of hashable of length n
         Name of each row. Whole numbers stay numbers where the format has them. Where names must be text,
-        tuples become JSON lists (``["node", 7]``) and anything else its ``str``.
+        tuples become JSON lists (``["node",7]``) and anything else its ``str``.
     vectors : array-like of shape (n, d)
         Finite; float32 by the time they are written, which text holds exactly (nine digits).
     columns : iterable of str, optional
@@ -147,11 +147,16 @@ def name_text(name: Hashable) -> str:
     Examples
     --------
     >>> name_text("tea"), name_text(7), name_text(("node", 7))
-    ('tea', '7', '["node", 7]')
+    ('tea', '7', '["node",7]')
     """
     if isinstance(name, str):
         return name
-    return json.dumps(name, default=str, ensure_ascii=False) if isinstance(name, tuple) else str(name)
+    return _compact_json(name) if isinstance(name, tuple) else str(name)
+
+
+def _compact_json(name: tuple[Any, ...]) -> str:
+    # No space after the comma: word2vec text could not hold it.
+    return json.dumps(name, default=str, ensure_ascii=False, separators=(",", ":"))
 
 
 def _is_unicode(name: str) -> bool:
@@ -250,3 +255,5 @@ _WRITERS: dict[str, Callable[[Path, NDArray[Any], NDArray[np.float32], list[str]
     "tsv": _write_tsv,
     "word2vec": _write_word2vec,
 }
+
+FORMATS = tuple(_WRITERS)

@@ -1,0 +1,200 @@
+"""``hopscale neighbors``, ``explain`` and ``info``: what a saved model or a graph has to say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from hopscale.cli.options import file_option
+from hopscale.cli.program import Console, finite_or_none, with_console
+from hopscale.graph import AttributedGraph
+from hopscale.io import read_graph
+from hopscale.io.content import existing
+from hopscale.io.vectors import name_text
+from hopscale.models import NodeEmbedding, load_model
+
+__all__ = ["explain", "explanation_lines", "info", "neighbors"]
+
+_MODEL = click.argument("model", type=click.Path(path_type=Path))
+_COUNT = click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="How many.")
+_SCALE = click.option("--scale", help="One scale only: a number of hops, or a label such as 1-3.")
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@_MODEL
+@click.argument("node")
+@_COUNT
+@_SCALE
+@with_console
+def neighbors(model: Path, node: str, k: int, scale: str | None, console: Console) -> None:
+    """Nodes with vectors most like those of NODE, by cosine, in a saved MODEL.
+
+    \b
+    hopscale neighbors model.safetensors 42
+    hopscale neighbors model.safetensors "Ada Lovelace" -k 5 --scale 2
+    """
+    learner = load_model(model)
+    name = named_node(learner, node)
+    found = learner.neighbors(name, k=k, scale=scale)
+    document = {
+        "node": name,
+        "scale": scale,
+        "neighbors": [{"node": other, "similarity": similarity} for other, similarity in found],
+    }
+    console.answer(document, _columns([(name_text(other), f"{similarity:.4f}") for other, similarity in found]))
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@_MODEL
+@click.argument("node")
+@_COUNT
+@_SCALE
+@with_console
+def explain(model: Path, node: str, k: int, scale: str | None, console: Console) -> None:
+    """Features that stand out around NODE, scale by scale, in a saved MODEL.
+
+    Scores estimate pointwise mutual information: the natural logarithm of how many times more often the
+    feature is met that many hops from the node than elsewhere.
+
+    \b
+    hopscale explain model.safetensors 42
+    hopscale explain model.safetensors 42 -k 3 --scale 0 --json
+    """
+    learner = load_model(model)
+    name = named_node(learner, node)
+    learner.node_vectors(scale)  # refuses a scale that the model does not have
+    answer = {label: found for label, found in learner.explain(name, k=k).items() if scale in (None, label)}
+    scales = {
+        label: [{"feature": feature, "score": score} for feature, score in found] for label, found in answer.items()
+    }
+    console.answer({"node": name, "scales": scales}, explanation_lines(answer))
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@file_option("--features", text="Features of a graph whose edges are in PATH.")
+@file_option("--labels", text="Labels of a graph whose edges are in PATH.")
+@with_console
+def info(path: Path, features: Path | None, labels: Path | None, console: Console) -> None:
+    """What is in PATH: a saved model, a graph as .npz, or a list of edges.
+
+    \b
+    hopscale info model.safetensors
+    hopscale info cora.npz
+    hopscale info edges.csv --features features.json --json
+    """
+    if _looks_like_model(path):
+        document = _model_facts(load_model(path))
+    else:
+        document = _graph_facts(read_graph(path, features, labels))
+    console.answer(document, _fact_lines(document))
+
+
+def named_node(model: NodeEmbedding, text: str) -> Any:
+    """Node that a text on the command line means: the one that is written so in exported files.
+
+    >>> from hopscale import DeepWalk, datasets
+    >>> model = DeepWalk(dimensions=8).fit(datasets.erdos_renyi(n_nodes=32, edges_per_node=2))
+    >>> named_node(model, "7")
+    7
+    """
+    ids = model.node_ids_
+    if ids.dtype == np.int64:
+        try:
+            return int(text)
+        except ValueError:
+            return text
+    listed = ids.tolist()
+    return text if text in listed else next((name for name in listed if name_text(name) == text), text)
+
+
+def explanation_lines(answer: dict[str, list[tuple[Any, float]]]) -> list[str]:
+    """A paragraph a scale."""
+    lines = []
+    for label, found in answer.items():
+        lines.append(f"scale {label}")
+        lines += _columns([(f"  {name_text(feature)}", f"{score:+.3f}") for feature, score in found])
+    return lines
+
+
+def _columns(rows: list[tuple[str, str]]) -> list[str]:
+    width = max((len(left) for left, _ in rows), default=0)
+    return [f"{left:<{width}}  {right:>7}" for left, right in rows]
+
+
+def _looks_like_model(path: Path) -> bool:
+    """By suffix, or by what follows the length that a safetensors file begins with."""
+    if path.suffix == ".safetensors" or path.is_dir():
+        return True
+    with existing(path).open("rb") as file:
+        return file.read(9)[8:] == b"{"
+
+
+def _model_facts(model: NodeEmbedding) -> dict[str, Any]:
+    scales = [
+        {"scale": scale.label, "dimensions": scale.dimensions, "learnt_from": model.rows_.get(scale.label, "")}
+        for scale in model.scales_
+    ]
+    return {
+        "kind": "model",
+        "model": type(model).__name__,
+        "nodes": len(model.node_ids_),
+        "features": len(model.feature_names_),
+        "dimensions": model.embedding_.shape[1],
+        "zero_vectors": int((~model.embedding_.any(axis=1)).sum()),
+        "scales": scales,
+        "parameters": model.get_params(),
+    }
+
+
+def _graph_facts(graph: AttributedGraph) -> dict[str, Any]:
+    steps = np.diff(graph.adjacency.indptr)
+    per_node = np.diff(graph.features.indptr)
+    return {
+        "kind": "graph",
+        "nodes": graph.n_nodes,
+        "edges": graph.n_edges,
+        "features": graph.n_features,
+        "feature_entries": int(graph.features.nnz),
+        "features_per_node": float(per_node.mean()),
+        "nodes_without_features": int((per_node == 0).sum()),
+        "mean_neighbors": float(steps.mean()),
+        "most_neighbors": int(steps.max()),
+        "isolated_nodes": int((steps == 0).sum()),
+        "components": int(connected_components(graph.adjacency, directed=False, return_labels=False)),
+        "weighted": graph.is_weighted,
+        "labels": _label_facts(graph.labels),
+    }
+
+
+def _label_facts(labels: Any) -> dict[str, Any] | None:
+    if labels is None:
+        return None
+    known = [label for label in labels.tolist() if label is not None and label == label]
+    if labels.dtype.kind == "f":
+        smallest, largest = (finite_or_none(float(end(known))) if known else None for end in (min, max))
+        return {"labelled_nodes": len(known), "smallest": smallest, "largest": largest}
+    counts: dict[Any, int] = {}
+    for label in known:
+        counts[label] = counts.get(label, 0) + 1
+    share = max(counts.values()) / len(known) if known else None
+    return {"labelled_nodes": len(known), "classes": len(counts), "share_of_largest_class": share}
+
+
+def _fact_lines(document: dict[str, Any], indent: str = "") -> list[str]:
+    lines = []
+    for name, value in document.items():
+        words = indent + name.replace("_", " ") if name != "parameters" and not indent else indent + name
+        if isinstance(value, dict):
+            lines += [words, *_fact_lines(value, indent + "  ")]
+        elif isinstance(value, list):
+            rows = [f"{indent}  {row['scale']:<6} {row['dimensions']:>4}  {row['learnt_from']}" for row in value]
+            lines += [f"{words} (label, dimensions, learnt from)", *rows]
+        else:
+            shown = f"{value:,}" if type(value) is int else f"{value:.4g}" if isinstance(value, float) else str(value)
+            lines.append(f"{words:<26} {shown}")
+    return lines

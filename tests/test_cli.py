@@ -1,0 +1,416 @@
+"""The command line: answers, exit codes, and nothing half-written whatever happens."""
+
+import csv
+import inspect
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from hopscale import AE, MUSAE, DeepWalk, __version__, from_edges, load_model
+from hopscale.cli import main
+from hopscale.cli.options import MODELS, PARAMETER_HELP
+from hopscale.datasets import erdos_renyi, figure1, planted_blocks
+
+HOPSCALE = [sys.executable, "-m", "hopscale"]
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def succeeded(*arguments):
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def answer(*arguments):
+    """The JSON document, which must be all there is on standard output."""
+    return json.loads(succeeded(*arguments, "--json").stdout)
+
+
+def refused(*arguments, code=1):
+    """The one line of a refusal."""
+    result = run(*arguments)
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    if code == 1:
+        assert result.stderr.count("\n") == 1
+        assert result.stderr.startswith("hopscale: ")
+    return result.stderr
+
+
+def vectors_in(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        _, *rows = csv.reader(file)
+    return [row[0] for row in rows], np.array([row[1:] for row in rows], dtype=np.float32)
+
+
+@pytest.fixture(scope="session")
+def blocks(tmp_path_factory):
+    """A graph with labels as the files that people have."""
+    folder = tmp_path_factory.mktemp("blocks")
+    graph = planted_blocks(n_nodes=90, n_features=30)
+    edges = np.argwhere(np.triu(graph.adjacency.toarray()))
+    (folder / "edges.csv").write_text("id_1,id_2\n" + "".join(f"{u},{v}\n" for u, v in edges))
+    features = {str(v): np.flatnonzero(graph.features.toarray()[v]).tolist() for v in range(graph.n_nodes)}
+    (folder / "features.json").write_text(json.dumps(features))
+    (folder / "labels.csv").write_text("id,block\n" + "".join(f"{v},{b}\n" for v, b in enumerate(graph.labels)))
+    F = graph.features
+    np.savez(
+        folder / "graph.npz",
+        edges=edges,
+        n_nodes=90,
+        n_features=30,
+        feature_indptr=F.indptr,
+        feature_indices=F.indices,
+        target=graph.labels,
+    )
+    return folder
+
+
+@pytest.fixture
+def inputs(blocks):
+    return ["--edges", blocks / "edges.csv", "--features", blocks / "features.json"]
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory):
+    """A saved model of the toy graph, whose nodes have names."""
+    path = tmp_path_factory.mktemp("model") / "figure1.safetensors"
+    MUSAE(8).fit(figure1()).save(path)
+    return path
+
+
+class TestEmbed:
+    def test_vectors_are_those_of_the_model(self, tmp_path, blocks, inputs):
+        succeeded("embed", *inputs, "-o", tmp_path / "v.csv", "--dimensions", 16, "--save", tmp_path / "m.safetensors")
+        ids, vectors = vectors_in(tmp_path / "v.csv")
+        assert ids == list(map(str, range(90)))
+        expected = MUSAE(16).fit(blocks / "graph.npz").embedding_
+        np.testing.assert_allclose(np.abs(vectors), np.abs(expected), atol=1e-5)
+        np.testing.assert_array_equal(load_model(tmp_path / "m.safetensors").embedding_, vectors)
+
+    def test_graph_file_and_feature_vectors(self, tmp_path, blocks):
+        succeeded("embed", "--graph", blocks / "graph.npz", "--feature-output", tmp_path / "h.csv", "--dimensions", 8)
+        model = MUSAE(8).fit(blocks / "graph.npz")
+        np.testing.assert_array_equal(vectors_in(tmp_path / "h.csv")[1], model.feature_embedding_)
+
+    @pytest.mark.parametrize("name", MODELS)
+    def test_every_model(self, tmp_path, inputs, name):
+        document = answer("embed", *inputs, "-o", tmp_path / "v.parquet", "--model", name, "--dimensions", 8)
+        assert document["model"].lower() == name
+        assert (document["nodes"], document["dimensions"]) == (90, 8)
+        assert document["output"] == str(tmp_path / "v.parquet")
+        assert (tmp_path / "v.parquet").exists()
+
+    def test_there_is_an_option_for_every_parameter_of_every_model(self):
+        parameters = {name for model in MODELS.values() for name in inspect.signature(model).parameters}
+        assert set(PARAMETER_HELP) == parameters - {"verbose"}
+
+    def test_options_reach_the_model(self, tmp_path, inputs):
+        given = {
+            "dimensions": 12,
+            "window": 2,
+            "self_scale": False,
+            "ego": True,
+            "solver": "sgns",
+            "walk_length": 9,
+            "walks_per_node": 2,
+            "start": "node",
+            "epochs": 1,
+            "negatives": 3,
+            "share_negatives": False,
+            "noise_exponent": 0.75,
+            "subsample": 0.01,
+            "learning_rate": 0.04,
+            "min_learning_rate": 0.01,
+            "n_jobs": 2,
+            "random_state": 5,
+            "shift": 2.0,
+            "rows": "exact",
+            "memory_limit": "1GiB",
+        }
+        flags = []
+        for name, value in given.items():
+            word = name.replace("_", "-")
+            flags += [f"--{word}" if value else f"--no-{word}"] if isinstance(value, bool) else [f"--{word}", value]
+        succeeded("embed", *inputs, "--save", tmp_path / "m", "--model", "ae", *flags)
+        again = load_model(tmp_path / "m")
+        assert type(again) is AE
+        assert again.get_params() == {**given, "verbose": False}
+
+    def test_labels_are_scored_beside_the_baseline(self, tmp_path, blocks, inputs):
+        document = answer("embed", *inputs, "--labels", blocks / "labels.csv", "-o", tmp_path / "v.npz")
+        scores = {metric: row["mean"] for metric, row in document["scores"].items()}
+        assert scores["micro_f1"] > 0.8 > 0.5 > scores["majority_micro_f1"]
+        result = succeeded("embed", "--graph", blocks / "graph.npz", "-o", tmp_path / "v.npz", "--score")
+        assert "majority_micro_f1" in result.stderr
+        assert answer("embed", *inputs, "-o", tmp_path / "v.npz")["scores"] is None
+
+    def test_quiet_says_nothing_but_warnings(self, tmp_path, inputs):
+        result = succeeded("embed", *inputs, "-o", tmp_path / "v.csv", "--dimensions", 8, "--quiet")
+        assert (result.stdout, result.stderr) == ("", "")
+        result = succeeded("embed", *inputs, "-o", tmp_path / "v.csv", "--dimensions", 256, "-q")
+        assert result.stderr.startswith("hopscale: warning: scale 0: ")
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (["-o", "v.csv", "--dimensions", "2"], "too few for 4 hops"),
+            (["-o", "v.csv", "--solver", "sgns", "--learning-rate", "nan"], "learning_rate must be"),
+            (["-o", "v.xlsx"], "does not say in which format"),
+            (["-o", "nowhere/v.csv"], "no folder 'nowhere'"),
+            (["-o", "v.csv", "--save", "nowhere/m"], "no folder 'nowhere'"),
+            (["-o", "."], "is a folder"),
+        ],
+    )
+    def test_mistakes_are_one_line(self, tmp_path, monkeypatch, inputs, options, message):
+        monkeypatch.chdir(tmp_path)
+        assert message in refused("embed", "-q", *inputs, *options)
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ([], "nothing to write"),
+            (["-o", "v.csv", "--graph", "g.npz"], "either --edges"),
+            (["-o", "v.csv", "--save", "./v.csv"], "is written to as well"),
+            (["-o", "v.csv", "--model", "deepwalk", "--ego"], "--ego means nothing to the model deepwalk"),
+            (["-o", "v.csv", "--model", "gpt"], "'gpt' is not one of"),
+            (["-o", "v.csv", "--window", "three"], "not a valid integer"),
+            (["-o", "v.csv", "--colour"], "No such option"),
+        ],
+    )
+    def test_commands_that_make_no_sense(self, tmp_path, monkeypatch, inputs, options, message):
+        monkeypatch.chdir(tmp_path)
+        assert message in refused("embed", *inputs, *options, code=2)
+        assert not list(tmp_path.iterdir())
+
+    def test_inputs_are_never_overwritten(self, tmp_path):
+        edges = tmp_path / "edges.csv"
+        edges.write_text("a,b\nb,c\n")
+        assert "is read from as well" in refused("embed", "--edges", edges, "-o", edges, code=2)
+        assert edges.read_text() == "a,b\nb,c\n"
+
+    def test_wrong_inputs(self, tmp_path, blocks):
+        (tmp_path / "binary.csv").write_bytes(bytes(range(256)) * 4)
+        for edges, message in (
+            (tmp_path / "binary.csv", "NUL byte"),
+            (blocks / "edge.csv", "did you mean"),
+            (tmp_path, "is a directory"),
+        ):
+            assert message in refused("embed", "--edges", edges, "-o", tmp_path / "v.csv")
+        assert "no edges" not in refused(
+            "embed", "--edges", blocks / "edges.csv", "--features", tmp_path / "binary.csv", "-o", tmp_path / "v.csv"
+        )
+        assert not (tmp_path / "v.csv").exists()
+
+    def test_folder_without_permission_is_found_out_before_the_work(self, tmp_path, inputs, monkeypatch):
+        def forbid(path, *_):
+            raise PermissionError(13, "Permission denied", str(path))
+
+        monkeypatch.setattr(os, "open", forbid)  # root, who runs many a test, may write everywhere
+        monkeypatch.setattr(MUSAE, "fit", lambda *_: pytest.fail("the long work was done in vain"))
+        found = refused("embed", *inputs, "-o", tmp_path / "v.csv")
+        assert found == f"hopscale: cannot write in the folder {str(tmp_path)!r}: Permission denied\n"
+
+    def test_names_are_checked_before_the_work(self, tmp_path, monkeypatch):
+        (tmp_path / "edges.csv").write_text("source,target\nAda L,Bob\nBob,Eve\n")
+        monkeypatch.setattr(DeepWalk, "fit", lambda *_: pytest.fail("the long work was done in vain"))
+        found = refused("embed", "--edges", tmp_path / "edges.csv", "--model", "deepwalk", "-o", tmp_path / "v.txt")
+        assert "cannot hold the name 'Ada L'" in found
+
+
+class TestTransform:
+    def test_vectors_are_those_of_the_model(self, tmp_path, inputs, blocks):
+        model = MUSAE(16).fit(planted_blocks(n_nodes=60, n_features=30, random_state=3))
+        model.save(tmp_path / "m")
+        document = answer("transform", tmp_path / "m", *inputs, "-o", tmp_path / "v.csv")
+        assert document["nodes"] == 90
+        np.testing.assert_array_equal(
+            vectors_in(tmp_path / "v.csv")[1], load_model(tmp_path / "m").transform(blocks / "graph.npz")
+        )
+
+    def test_unknown_features_are_a_one_line_warning(self, tmp_path, inputs):
+        MUSAE(16).fit(planted_blocks(n_nodes=60, n_features=20, random_state=3)).save(tmp_path / "m")
+        result = succeeded("transform", tmp_path / "m", *inputs, "-o", tmp_path / "v.csv", "-q")
+        assert result.stderr.count("\n") == 1
+        assert result.stderr.startswith("hopscale: warning: 10 feature(s)")
+
+    def test_model_that_cannot(self, tmp_path, inputs):
+        DeepWalk(8).fit(figure1()).save(tmp_path / "m")
+        result = run("transform", tmp_path / "m", *inputs, "-o", tmp_path / "v.csv", "-q")
+        assert result.exit_code == 1
+        assert "cannot embed other nodes" in result.stderr
+        assert not (tmp_path / "v.csv").exists()
+
+
+class TestQuestions:
+    def test_neighbors(self, model):
+        expected = load_model(model).neighbors("D", k=3, scale=2)
+        document = answer("neighbors", model, "D", "-k", 3, "--scale", 2)
+        assert [(row["node"], row["similarity"]) for row in document["neighbors"]] == expected
+        lines = succeeded("neighbors", model, "D", "-k", 3).stdout.splitlines()
+        assert [line.split()[0] for line in lines] == [node for node, _ in load_model(model).neighbors("D", k=3)]
+
+    def test_explain(self, model):
+        expected = load_model(model).explain("D", k=2)
+        document = answer("explain", model, "D", "-k", 2)
+        assert {
+            label: [(row["feature"], row["score"]) for row in rows] for label, rows in document["scales"].items()
+        } == expected
+        assert list(answer("explain", model, "D", "--scale", 1)["scales"]) == ["1"]
+        assert succeeded("explain", model, "D").stdout.splitlines()[0] == "scale 0"
+
+    @pytest.mark.parametrize(
+        ("names", "text", "meant"),
+        [
+            ([5, -3, 7, 8], "-3", -3),
+            (["5", "x y", "7", "8"], "5", "5"),
+            (["5", "x y", "7", "8"], "x y", "x y"),
+            ([1, "2", (3, "a"), 4.5], "1", 1),
+            ([1, "2", (3, "a"), 4.5], '[3,"a"]', (3, "a")),
+            ([1, "1x", 2, 4.5], "4.5", 4.5),
+        ],
+    )
+    def test_node_is_given_as_text(self, tmp_path, names, text, meant):
+        ring = list(zip(names, [*names[1:], names[0]], strict=True))
+        DeepWalk(2, window=1).fit(from_edges(ring)).save(tmp_path / "m")
+        found = answer("neighbors", tmp_path / "m", text)["node"]
+        assert (tuple(found) if isinstance(found, list) else found) == meant
+
+    def test_unknown_node_or_scale(self, model, tmp_path):
+        assert "no node 'Z' in this model (ids look like 'A')" in refused("neighbors", model, "Z")
+        assert "no node 'Z'" in refused("explain", model, "Z")
+        assert "no scale '9'; this model has 0, 1, 2, 3" in refused("explain", model, "D", "--scale", 9)
+        DeepWalk(8).fit(erdos_renyi(16, 2)).save(tmp_path / "m")
+        assert "no node 99" in refused("neighbors", tmp_path / "m", "99")
+        assert "no node 'x'" in refused("neighbors", tmp_path / "m", "x")
+
+    def test_usage(self, model):
+        refused("neighbors", model, "D", "-k", 0, code=2)
+        refused("neighbors", model, code=2)
+        refused("neighbors", model, "D", "--colour", code=2)
+
+    def test_info_of_a_model(self, model):
+        document = answer("info", model)
+        assert (document["model"], document["nodes"], document["features"]) == ("MUSAE", 11, 4)
+        assert [row["scale"] for row in document["scales"]] == ["0", "1", "2", "3"]
+        assert document["parameters"] == MUSAE(8).get_params()
+        assert "exact rows" in succeeded("info", model).stdout
+
+    def test_info_of_a_graph(self, blocks, inputs):
+        graph = planted_blocks(n_nodes=90, n_features=30)
+        document = answer("info", blocks / "graph.npz")
+        assert document["edges"] == graph.n_edges
+        assert document["feature_entries"] == graph.features.nnz
+        assert document["labels"] == {"labelled_nodes": 90, "classes": 3, "share_of_largest_class": 1 / 3}
+        assert answer("info", inputs[1], *inputs[2:])["labels"] is None
+        assert "most neighbors" in succeeded("info", blocks / "graph.npz").stdout
+
+    def test_info_counts_what_is_odd(self, tmp_path):
+        (tmp_path / "e.csv").write_text("a,b\nc,d\n")
+        (tmp_path / "f.json").write_text('{"a": ["x"], "z": ["y"]}')
+        document = answer("info", tmp_path / "e.csv", "--features", tmp_path / "f.json")
+        assert (document["components"], document["isolated_nodes"], document["nodes_without_features"]) == (3, 1, 3)
+
+    def test_info_of_something_else(self, tmp_path):
+        (tmp_path / "x.safetensors").write_bytes(b"nothing")
+        assert "not a complete safetensors file" in refused("info", tmp_path / "x.safetensors")
+        (tmp_path / "x.csv").write_bytes(b"\x89PNG\0")
+        assert "NUL byte" in refused("info", tmp_path / "x.csv")
+        assert "there is no file" in refused("info", tmp_path / "none.csv")
+
+
+class TestProgram:
+    def test_demo(self):
+        document = answer("demo")
+        scores = {metric: row["mean"] for metric, row in document["digits"]["scores"].items()}
+        assert scores["micro_f1"] > 0.9 > 0.2 > scores["majority_micro_f1"]
+        near = document["figure1"]["similarity"]
+        assert near["0"] == pytest.approx(1) == near["1"]
+        assert near["2"] < 0.9
+        text = succeeded("demo").stdout
+        assert "majority_micro_f1" in text
+        assert "figure 1" in text
+
+    def test_help_has_examples(self):
+        for command in main.commands:
+            assert f"hopscale {command}" in succeeded(command, "--help").stdout.split("Options:")[0].split("]")[-1]
+
+    def test_version(self):
+        assert __version__ in succeeded("--version").stdout
+
+    def test_full_disk_or_no_memory(self, monkeypatch, model):
+        for error, message in (
+            (OSError(28, "No space left on device", "v.csv"), "hopscale: v.csv: No space left on device\n"),
+            (MemoryError(), "hopscale: not enough memory\n"),
+        ):
+
+            def fail(*_, error=error):
+                raise error
+
+            monkeypatch.setattr("hopscale.cli.questions.load_model", fail)
+            assert refused("neighbors", model, "D") == message
+
+
+class TestProcess:
+    """What only a process of its own can show."""
+
+    @pytest.mark.skipif(os.name != "posix", reason="no signals")
+    def test_ctrl_c(self, tmp_path):
+        graph = erdos_renyi(20_000, 8)
+        u, v = graph.adjacency.tocoo().coords
+        np.savez(
+            tmp_path / "graph.npz",
+            edges=np.stack([u, v], axis=1)[u < v],
+            n_nodes=graph.n_nodes,
+            n_features=graph.n_features,
+            feature_indptr=graph.features.indptr,
+            feature_indices=graph.features.indices,
+        )
+        command = ["embed", "--graph", "graph.npz", "-o", "v.csv", "--save", "m", "--solver", "sgns"]
+        with subprocess.Popen(
+            [*HOPSCALE, *command, "--epochs", "1000"],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        ) as process:
+            assert process.stderr.readline().startswith("20,000 nodes")  # read; the long work begins
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(timeout=1)
+            process.send_signal(signal.SIGINT)
+            try:
+                stdout, stderr = process.communicate(timeout=30)
+            finally:
+                process.kill()
+        assert process.returncode == 130
+        assert stdout == ""
+        assert stderr.splitlines()[-1] == "hopscale: interrupted"
+        assert "Traceback" not in stderr
+        assert [path.name for path in tmp_path.iterdir()] == ["graph.npz"]
+
+    def test_answers_and_errors_keep_to_their_streams(self, model):
+        good = subprocess.run([*HOPSCALE, "explain", model, "D", "--json"], capture_output=True, text=True)
+        assert (good.returncode, good.stderr) == (0, "")
+        assert json.loads(good.stdout)["node"] == "D"
+        bad = subprocess.run([*HOPSCALE, "explain", model, "Z", "--json"], capture_output=True, text=True)
+        assert (bad.returncode, bad.stdout) == (1, "")
+        assert bad.stderr.startswith("hopscale: no node 'Z'")
+
+    def test_reader_that_goes_away(self, model):
+        with subprocess.Popen(
+            [*HOPSCALE, "explain", model, "D"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process:
+            process.stdout.close()
+            assert process.stderr.read() == ""
