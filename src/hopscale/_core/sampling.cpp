@@ -62,7 +62,7 @@ SparseRows sample_rows(const WalkSource &source, const float *feature_values, st
     const Graph graph{source.edge_offsets, source.neighbors, source.edge_keep, source.edge_other};
     SparseRows rows;
     rows.offsets.assign(1, 0);
-    std::vector<float> seen(static_cast<std::size_t>(n_features), 0.0f);
+    std::vector<double> seen(static_cast<std::size_t>(n_features), 0.0);  // exact sums of many equal values
     std::vector<std::int32_t> touched;
     int pooled = 0;
     for (std::uint32_t h = hops; h; h >>= 1) pooled += int(h & 1u);
@@ -87,16 +87,16 @@ SparseRows sample_rows(const WalkSource &source, const float *feature_values, st
                 if (!(h & 1u)) continue;
                 for (std::int64_t e = source.feature_offsets[u]; e < source.feature_offsets[u + 1]; ++e) {
                     const std::int32_t f = source.feature_columns[e];
-                    if (seen[f] == 0.0f) touched.push_back(f);
+                    if (seen[f] == 0.0) touched.push_back(f);
                     seen[f] += feature_values[e];
                 }
             }
         }
         std::sort(touched.begin(), touched.end());
-        const float mean = count ? 1.0f / (float(count) * float(pooled)) : 0.0f;
+        const double mean = count ? 1.0 / (double(count) * pooled) : 0.0;
         for (const std::int32_t f : touched) {
-            const float ratio = seen[f] * mean * scale[f];
-            seen[f] = 0.0f;
+            const auto ratio = float(seen[f] * mean * scale[f]);
+            seen[f] = 0.0;
             if (ratio > 1.0f) {
                 rows.columns.push_back(f);
                 rows.values.push_back(std::log(ratio));

@@ -31,6 +31,7 @@ OVERSAMPLING = 8  # columns iterated on beyond the rank, before padding
 ITERATIONS = 7
 TRIAL_PANELS = 8  # panels after which the size of all of them is judged
 EXACT_WORK = 2e12  # multiplications beyond which sampling rows is the quicker way
+MARGIN = 1e-5  # by which a ratio must pass one; float32 sums over long lists of neighbours err by less
 
 
 @dataclass(frozen=True)
@@ -133,9 +134,13 @@ class PMISolver:
             )
 
     def _scaling(self, probability: NDArray[np.float64]) -> NDArray[np.float32]:
-        """1/(shift·p(f)); 0 for features that are never seen, which then carry no information."""
+        """1/(shift·p(f)); 0 for features that are never seen, which then carry no information.
+
+        Less a margin: a feature that is met everywhere has a ratio of one, and what rounding leaves above
+        that would otherwise be factorised as if it meant something.
+        """
         seen = probability > 0
-        inverse = np.divide(1.0, probability * self.shift, out=np.zeros_like(probability), where=seen)
+        inverse = np.divide(1.0 - MARGIN, probability * self.shift, out=np.zeros_like(probability), where=seen)
         return inverse.astype(np.float32)
 
     def _panel_width(self, pairs: Pairs) -> int:
