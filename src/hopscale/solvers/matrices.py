@@ -25,6 +25,7 @@ __all__ = ["PanelMatrix", "RowSampler", "SampledMatrix", "project_panels"]
 ROW_CHUNK = 2048  # rows multiplied by one thread: their part of the product stays in its cache
 PANEL_GROUP = 32  # panels of a streamed product that are alive at once
 SAMPLE_CHUNK = 512  # nodes whose rows are sampled in one go
+LEAST_ROWS = 4  # to learn a dimension from, however small the memory limit
 
 
 class PanelMatrix:
@@ -170,7 +171,7 @@ class SampledMatrix:
         trial = np.unique(np.linspace(0, n - 1, min(n, 256)).astype(np.int32))
         entries = sum(block.nnz for block in sampler.blocks(trial)) / len(trial)
         row_bytes = 8 * 3 * max(1.0, entries) + 32  # CSR, its transpose, and room to build them
-        capacity = memory / row_bytes
+        capacity = max(memory / row_bytes, LEAST_ROWS * sampler.scale.dimensions)
         if capacity >= n:
             return np.arange(n, dtype=np.int32), np.ones(n, dtype=np.float32)
         degrees = sampler.pairs.walks.degrees
