@@ -33,7 +33,8 @@ __all__ = ["Context", "NodeEmbedding", "SolverName"]
 SolverName = Literal["pmi", "sgns"]
 Context = Literal["features", "features+nodes", "nodes"]
 
-MAX_DIMENSIONS = 4000  # of one scale: what a kernel's row can hold
+MAX_DIMENSIONS = 1016  # of one scale: a kernel's row holds 1,024 floats, and the direct solver adds 8
+MAX_NEGATIVES = 64  # what a kernel draws at once
 
 
 class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -237,7 +238,7 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
             walks_per_node=walks_per_node,
             window=int(self.window),
             epochs=whole("epochs", self.epochs, least=1),
-            negatives=whole("negatives", self.negatives, least=1),
+            negatives=whole("negatives", self.negatives, least=1, most=MAX_NEGATIVES),
             learning_rate=number("learning_rate", self.learning_rate, least=0, above=True),
             min_learning_rate=number("min_learning_rate", self.min_learning_rate, least=0),
             start=choice("start", self.start, ["degree", "node"]),
@@ -298,18 +299,20 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         feature_names: NDArray[Any],
         solutions: list[Solution],
     ) -> None:
+        embedding = np.hstack([s.node_vectors for s in solutions])
+        feature_embedding = np.hstack([s.feature_vectors for s in solutions])
+        if not np.isfinite(embedding).all() or not np.isfinite(feature_embedding).all():
+            raise GraphError("the vectors are not finite: the graph's weights or values span too wide a range")
         self.node_ids_ = graph.node_ids
         self.feature_names_ = feature_names
-        self.embedding_ = np.hstack([s.node_vectors for s in solutions])
-        self.feature_embedding_ = np.hstack([s.feature_vectors for s in solutions])
+        self.embedding_ = embedding
+        self.feature_embedding_ = feature_embedding
         self.scales_ = [s.scale for s in solutions]
         self.feature_probability_ = np.stack([s.feature_probability for s in solutions])
         self.rows_ = {s.scale.label: s.rows for s in solutions}
         sigma = [s.singular_values for s in solutions if s.singular_values is not None]
         self.singular_values_ = np.concatenate(sigma) if sigma else None
         self.__dict__.pop("_node_index", None)
-        if not np.isfinite(self.embedding_).all() or not np.isfinite(self.feature_embedding_).all():
-            raise GraphError("the vectors are not finite: the graph's weights or values span too wide a range")
         self._warn_of_empty_dimensions()
 
     def _warn_of_empty_dimensions(self) -> None:

@@ -17,10 +17,12 @@ __all__ = ["choice", "memory_bytes", "number", "seed_of", "whole"]
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
-def whole(name: str, value: Any, *, least: int) -> int:
-    """A whole number of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+def whole(name: str, value: Any, *, least: int, most: int | None = None) -> int:
+    """A whole number of at least ``least`` and at most ``most``."""
+    right = isinstance(value, Integral) and not isinstance(value, bool)
+    if not right or value < least or (most is not None and value > most):
+        bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ParameterError(f"{name} must be a whole number {bounds}, not {value!r}")
     return int(value)
 
 
@@ -49,7 +51,7 @@ def memory_bytes(value: Any) -> int:
         found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([KMGT]?)I?B?\s*", value.upper())
         if found:
             return whole("memory_limit", int(float(found[1]) * _UNITS[found[2]]), least=1)
-    elif isinstance(value, (int, float, np.number)) and value >= 1 and np.isfinite(float(value)):
+    elif isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 1 <= value < 2**63:
         return int(value)
     raise ParameterError(f"memory_limit must be a number of bytes or a text such as '4GiB', not {value!r}")
 
