@@ -1,0 +1,297 @@
+"""Every kernel against a few lines of NumPy, on every instruction set that this processor has."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from hopscale._core import _native
+from hopscale.walks import AliasTable, WalkGraph
+from reference import Stream, csr, random_graph
+
+GO_ON = np.zeros(1, dtype=np.uint8)
+
+
+@pytest.fixture(params=_native.instruction_sets())
+def isa(request):
+    before = _native.instruction_set()
+    _native.use_instruction_set(request.param)
+    yield request.param
+    _native.use_instruction_set(before)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+def normal(rng, *shape):
+    return rng.standard_normal(shape, dtype=np.float32)
+
+
+def sparse(rng, rows, columns, density=0.2):
+    """Random matrix whose first, last and some middle row are empty."""
+    m = normal(rng, rows, columns) * (rng.random((rows, columns)) < density)
+    m[[0, rows // 2, rows - 1]] = 0.0
+    return m
+
+
+def panel(matrix):
+    offsets, columns, values = csr(matrix)
+    return offsets.astype(np.uint32), columns.astype(np.uint8), values
+
+
+def test_use_instruction_set_is_heard_and_refuses_what_is_not_there(isa):
+    assert _native.instruction_set() == isa
+    with pytest.raises(ValueError, match="abacus"):
+        _native.use_instruction_set("abacus")
+    assert _native.instruction_set() == isa
+
+
+class TestPropagate:
+    @pytest.mark.parametrize("width", [16, 48, 64, 144, 256])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_is_a_scaled_sum_over_neighbours(self, isa, rng, width, weighted):
+        A = sparse(rng, 60, 60, density=0.3)
+        offsets, neighbors, weights = csr(A)
+        scale, block = normal(rng, 60), normal(rng, 60, width)
+        out = np.full((60, width), np.nan, dtype=np.float32)
+        _native.propagate(offsets, neighbors, weights if weighted else None, scale, block, out)
+        expected = scale[:, None].astype(float) * ((A if weighted else A != 0).astype(float) @ block)
+        np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-4)
+
+
+class TestCompress:
+    def compress(self, block, scale):
+        rows, width = block.shape
+        offsets = np.zeros(rows + 1, dtype=np.uint32)
+        columns, values = np.empty(rows * width + 1, np.uint8), np.empty(rows * width + 1, np.float32)
+        count = _native.compress(block, scale, offsets, columns, values)
+        return offsets, columns[:count], values[:count]
+
+    def test_log_is_right_to_two_units_in_the_last_place(self, isa, rng):
+        spread = np.exp(rng.uniform(0, 88, 3000)).astype(np.float32)
+        near_one = 1 + np.float32(2) ** -rng.integers(1, 24, 900).astype(np.float32)
+        extremes = np.float32([np.nextafter(np.float32(1), np.float32(2)), np.sqrt(2), 2, 2**100, 3.4e38])
+        x = np.concatenate([spread, near_one, extremes, np.full(7, 3.0, dtype=np.float32)]).astype(np.float32)
+        x = x[: len(x) // 16 * 16].reshape(-1, 16)
+        offsets, _, values = self.compress(x, np.ones(16, dtype=np.float32))
+        assert offsets[-1] == (x > 1).sum() > 3800
+        exact = np.log(x[x > 1].astype(float))
+        assert np.all(np.abs(values - exact) <= 2 * np.spacing(exact.astype(np.float32)))
+
+    @pytest.mark.parametrize("width", [16, 64, 256])
+    def test_keeps_ratios_above_one_in_place(self, isa, rng, width):
+        block = np.exp(normal(rng, 40, width))
+        block[[0, 5, 39]] = 0.25  # rows without a positive entry, at either end too
+        scale = rng.choice(np.float32([0, 0.5, 1, 2]), width)
+        block[7] = 1 / np.maximum(scale, 0.5)  # exactly one is not above one
+        ratio = block * scale
+        offsets, columns, values = self.compress(block, scale)
+        dense = np.zeros_like(block)
+        dense[np.repeat(np.arange(40), np.diff(offsets)), columns] = values
+        np.testing.assert_allclose(dense, np.log(np.maximum(ratio, 1)), rtol=1e-6)
+        assert np.array_equal(dense > 0, ratio > 1)
+        assert [offsets[i + 1] - offsets[i] for i in (0, 5, 7, 39)] == [0, 0, 0, 0]
+
+
+WIDTHS = [16, 48, 160, 176, 512]  # above 160 a row no longer has registers of its own
+
+
+class TestProducts:
+    @pytest.mark.parametrize("width", WIDTHS)
+    @pytest.mark.parametrize("panel_width", [16, 256])
+    def test_panels_times_adds_to_the_rows_asked_for(self, isa, rng, width, panel_width):
+        M = sparse(rng, 50, 3 * panel_width)
+        parts = [panel(M[:, j * panel_width : (j + 1) * panel_width]) for j in range(3)]
+        addresses = np.array([[a.ctypes.data for a in p] for p in parts], dtype=np.uint64)
+        x, before = normal(rng, 3 * panel_width, width), normal(rng, 50, width)
+        y = before.copy()
+        _native.panels_times(addresses, panel_width, x, y, 3, 45)
+        expected = before + M.astype(float) @ x
+        np.testing.assert_allclose(y[3:45], expected[3:45], rtol=1e-4, atol=1e-4)
+        assert np.array_equal(y[:3], before[:3])
+        assert np.array_equal(y[45:], before[45:])
+
+    @pytest.mark.parametrize("width", WIDTHS)
+    @pytest.mark.parametrize("panel_width", [16, 256])
+    def test_panel_transposed_times(self, isa, rng, width, panel_width):
+        M, y = sparse(rng, 50, panel_width), normal(rng, 50, width)
+        w = np.full((panel_width, width), np.nan, dtype=np.float32)
+        _native.panel_transposed_times(*panel(M), y, w)
+        np.testing.assert_allclose(w, M.T.astype(float) @ y, rtol=1e-4, atol=1e-4)
+
+    @pytest.mark.parametrize("width", WIDTHS)
+    def test_csr_times_writes_the_rows_asked_for(self, isa, rng, width):
+        M, x = sparse(rng, 50, 70), normal(rng, 70, width)
+        before = normal(rng, 50, width)
+        y = before.copy()
+        _native.csr_times(*csr(M), x, y, 4, 49)
+        np.testing.assert_allclose(y[4:49], (M.astype(float) @ x)[4:49], rtol=1e-4, atol=1e-4)
+        assert np.array_equal(y[:4], before[:4])
+        assert np.array_equal(y[49:], before[49:])
+
+    @pytest.mark.parametrize("width", [8, 24, 1040])
+    def test_rows_that_kernels_cannot_hold_are_refused(self, isa, width):
+        x = np.zeros((4, width), dtype=np.float32)
+        with pytest.raises(ValueError, match="16 floats"):
+            _native.csr_times(*csr(np.eye(4)), x, x.copy(), 0, 4)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def train(walks, context, noise, G, H, touches, nodes, visits, hops, how):
+    """Algorithm 2 in the kernel's order: all scores of a batch first, then one feature after the other."""
+    offsets, columns, counts, keep = context
+    rate, negatives, batch, shared, seed, scale, round_ = how
+
+    def update(v, positives, drawn):
+        ids = np.array(positives + drawn)
+        scores = H[ids] @ G[v]
+        weight = negatives * len(positives) / len(drawn)
+        coefficients = rate * np.append(
+            1 - sigmoid(scores[: len(positives)]), -weight * sigmoid(scores[len(positives) :])
+        )
+        step = np.zeros_like(G[v])
+        for f, a in zip(ids, coefficients, strict=True):
+            step += a * H[f]
+            if touches is not None:
+                H[f] += a * G[v]
+                touches[f] += 1
+        G[v] += step
+
+    def flush(v, random, seen):
+        parts = [seen[i : i + batch] for i in range(0, len(seen), batch)]
+        drawn = [[random.alias(*noise) for _ in range(-(-shared * len(part) // batch))] for part in parts]
+        for part, noise_ids in zip(parts, drawn, strict=True):
+            update(v, part, noise_ids)
+
+    pairs = 0
+    for v, count in zip(nodes, visits, strict=True):
+        random, seen = Stream(seed, scale, round_, int(v)), []
+        for _ in range(count):
+            u = v
+            for hop in range(max(hops) + 1):
+                u = random.step(walks, u) if hop else u
+                for e in range(offsets[u], offsets[u + 1]) if hop in hops else ():
+                    expected = np.float32(1 if counts is None else counts[e])
+                    expected *= np.float32(1 if keep is None else keep[columns[e]])
+                    for _ in range(1 if expected == 1 else int(expected + random.uniform())):
+                        seen.append(int(columns[e]))
+                        pairs += 1
+                        if len(seen) == max(batch, 8 // batch * batch):
+                            flush(v, random, seen)
+                            seen = []
+        if seen:
+            flush(v, random, seen)
+    return pairs
+
+
+class TestTrain:
+    @pytest.mark.parametrize(("batch", "shared"), [(1, 5), (8, 16)])
+    @pytest.mark.parametrize(
+        ("kind", "width"),
+        [("plain", 16), ("plain", 48), ("plain", 176)]
+        + [(kind, 16) for kind in ("frozen", "counts", "subsampled", "weighted", "pooled", "self")],
+    )
+    def test_is_the_algorithm(self, isa, rng, batch, shared, kind, width):
+        graph = random_graph(12, 10, weighted=kind == "weighted", isolated=1, seed=3)
+        walks = WalkGraph.of(graph.adjacency)
+        offsets, columns, _ = csr(graph.features.toarray())
+        counts = rng.uniform(0, 3, len(columns)).astype(np.float32) if kind in ("counts", "subsampled") else None
+        keep = rng.uniform(0.2, 1, 10).astype(np.float32) if kind == "subsampled" else None
+        noise = AliasTable.of(np.arange(10.0))  # the first feature is never noise
+        hops = {"pooled": (1, 3), "self": (0,)}.get(kind, (2,))
+        nodes = np.array([3, 7, 0, 10], dtype=np.int32)
+        visits = np.array([9, 4, 0, 30], dtype=np.int64)
+        G, H = normal(rng, 12, width) / 4, normal(rng, 10, width) / 4
+        touches = None if kind == "frozen" else np.zeros(10, dtype=np.uint32)
+        how = (0.05, 5, batch, shared, 2**63 - 9, 2, 17)
+
+        G2, H2 = G.astype(float), H.astype(float)
+        touches2 = None if touches is None else touches.copy()
+        context = (offsets, columns, counts, keep)
+        pairs = train(walks, context, (noise.keep, noise.other), G2, H2, touches2, nodes, visits, hops, how)
+        mask = sum(1 << hop for hop in hops)
+        graph_arguments = (*walks.kernel_arguments, *context, noise.keep, noise.other)
+        result = _native.train(*graph_arguments, G, H, touches, nodes, visits, mask, *how, GO_ON)
+
+        assert list(result) == [pairs, -1]
+        np.testing.assert_allclose(G, G2, atol=1e-4)
+        np.testing.assert_allclose(H, H2, atol=1e-4)
+        assert touches is None or np.array_equal(touches, touches2)
+
+    def test_names_a_node_whose_vector_is_no_longer_finite(self, isa):
+        G, H = np.zeros((4, 16), dtype=np.float32), np.zeros((4, 16), dtype=np.float32)
+        G[2, 5] = np.inf
+        result = self.run_on_a_ring(G, H, GO_ON)
+        assert result[1] == 2
+
+    def test_stops_when_told(self, isa):
+        G, H = np.ones((4, 16), dtype=np.float32), np.ones((4, 16), dtype=np.float32)
+        assert self.run_on_a_ring(G, H, np.ones(1, dtype=np.uint8)) == [0, -1]
+        assert (G == 1).all()
+        assert (H == 1).all()
+
+    def run_on_a_ring(self, G, H, stop):
+        ring = np.roll(np.eye(4), 1, axis=1)
+        offsets, neighbors, _ = csr(ring + ring.T)
+        noise = AliasTable.of(np.ones(4))
+        nodes, visits = np.arange(4, dtype=np.int32), np.full(4, 3, dtype=np.int64)
+        context = (*csr(np.eye(4))[:2], None, None)
+        how = (0.05, 5, 1, 5, 0, 1, 0)
+        arguments = (offsets, neighbors, None, None, *context, noise.keep, noise.other, G, H, None, nodes, visits)
+        return list(_native.train(*arguments, 2, *how, stop))
+
+
+class TestAlias:
+    def test_reproduces_every_distribution(self, rng):
+        sizes = [1, 5, 0, 2, 300, 1]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        weights = rng.exponential(size=offsets[-1]) ** 3
+        weights[[2, 9, 40]] = 0.0
+        table = AliasTable.of(weights, offsets)
+        for begin, end in pairwise(offsets):
+            keep, other = table.keep[begin:end].astype(float), table.other[begin:end]
+            n = end - begin
+            p = (keep + np.bincount(other, weights=1 - keep, minlength=n)) / max(n, 1)
+            np.testing.assert_allclose(p, weights[begin:end] / weights[begin:end].sum(), atol=1e-7)
+
+    def test_what_has_no_weight_is_never_drawn(self):
+        table = AliasTable.of(np.array([0.0, 1, 0, 3, 0]))
+        assert np.array_equal(table.keep[[0, 2, 4]], [0, 0, 0])
+        assert set(table.other[table.keep < 1]) <= {1, 3}
+
+    def test_no_weight_at_all_is_uniform(self):
+        assert np.array_equal(AliasTable.of(np.zeros(3)).keep, [1, 1, 1])
+
+
+class TestSampleRows:
+    @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.parametrize("hops", [(1,), (3,), (1, 2)])
+    def test_is_the_mean_over_walks_whose_first_steps_are_spread_evenly(self, weighted, hops):
+        graph = random_graph(15, 9, weighted=weighted, values=True, isolated=2, seed=5)
+        walks, F = WalkGraph.of(graph.adjacency), graph.features.toarray().astype(float)
+        scale = np.linspace(0, 3, 9).astype(np.float32)
+        nodes, count, seed, stream = np.array([4, 14, 0, 4], dtype=np.int32), 11, 99, 3
+        expected = np.zeros((4, 9))
+        for row, v in zip(expected, nodes.tolist(), strict=True):
+            random, targets = Stream(seed, stream, 0, v), walks.neighbors[walks.offsets[v] : walks.offsets[v + 1]]
+            offset = float(random.uniform())
+            for walk in range(count if len(targets) else 0):
+                u = v
+                for hop in range(1, max(hops) + 1):
+                    evenly = hop == 1 and not weighted
+                    u = targets[int((walk + offset) / count * len(targets))] if evenly else random.step(walks, u)
+                    row += F[u] / (count * len(hops)) if hop in hops else 0
+        mask = sum(1 << hop for hop in hops)
+        offsets, columns, values = _native.sample_rows(
+            *walks.kernel_arguments, *csr(F), nodes, count, mask, scale, seed, stream, GO_ON
+        )
+        found = np.zeros((4, 9))
+        found[np.repeat(np.arange(4), np.diff(offsets)), columns] = values
+        np.testing.assert_allclose(found, np.log(np.maximum(expected * scale, 1)), atol=1e-5)
+        assert (np.diff(offsets) > 0).tolist() == [True, False, True, True]
+        assert np.array_equal(found[0], found[3])

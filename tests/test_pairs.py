@@ -1,0 +1,229 @@
+"""Node-feature statistics: sampled pairs against c⁻¹DPʳF, exact panels against dense matrices."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.stats import chisquare
+
+from hopscale import AttributedGraph
+from hopscale.pairs import Pairs, Scale, split_dimensions
+from hopscale.parallel import Workers
+from hopscale.walks import WalkGraph, expected_visits
+from reference import dense, feature_probability, positive_pmi, random_graph, seen_after, transition
+
+GO_ON = np.zeros(1, dtype=np.uint8)
+
+
+class TestPairFrequencies:
+    """The paper's Lemma: #(v, f)/|D| → c⁻¹(DPʳF), counted on walks as Algorithm 2 does."""
+
+    L, T, PER_NODE = 12, 3, 2500
+
+    def corpus(self, graph, start):
+        walks, rng = WalkGraph.of(graph.adjacency), np.random.default_rng(4)
+        n = graph.n_nodes
+        per_node = self.PER_NODE * np.ones(n, dtype=int)
+        if start == "degree":
+            per_node = rng.multinomial(self.PER_NODE * n, walks.degrees / walks.degrees.sum())
+        nodes = np.arange(n, dtype=np.int32)
+        rows = [walks.sample(nodes[[v]], int(per_node[v]), self.L - 1, seed=v)[0] for v in range(n) if per_node[v]]
+        return np.column_stack([np.repeat(nodes, per_node), np.concatenate(rows)])
+
+    @pytest.mark.parametrize("r", [1, 2, 3])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_walks_started_by_degree_have_the_papers_statistics_in_both_directions(self, r, weighted):
+        graph = random_graph(12, 5, weighted=weighted, seed=6)
+        A, F = dense(graph)
+        path = self.corpus(graph, "degree")
+        joint = A.sum(axis=1)[:, None] * seen_after(A, F, (r,)) / A.sum()
+        for source, target in ((0, r), (r, 0)):  # (v_j, F of v_{j+r}) and (v_{j+r}, F of v_j)
+            positions = np.arange(self.L - self.T)
+            counts = np.zeros((12, 12))
+            np.add.at(counts, (path[:, positions + source].ravel(), path[:, positions + target].ravel()), 1)
+            frequency = counts @ F / counts.sum()
+            # Pairs of one walk depend on each other: bound the error by that of as many pairs as there are walks.
+            assert np.all(np.abs(frequency - joint) <= 5 * np.sqrt(joint / len(path)) + 1e-12)
+
+    @pytest.mark.parametrize("start", ["degree", "node"])
+    def test_visits_and_steps_together_give_the_forward_pairs(self, start):
+        graph = random_graph(12, 5, seed=6)
+        A, F = dense(graph)
+        path, r = self.corpus(graph, start), 2
+        counts = np.zeros((12, 12))
+        positions = np.arange(self.L - self.T)
+        np.add.at(counts, (path[:, positions].ravel(), path[:, positions + r].ravel()), 1)
+        visits = expected_visits(graph.adjacency, start=start, walks_per_node=1, positions=self.L - self.T)
+        expected = (visits / visits.sum())[:, None] * seen_after(A, F, (r,))
+        np.testing.assert_array_less(
+            np.abs(counts @ F / counts.sum() - expected), 5 * np.sqrt(expected / len(path)) + 1e-12
+        )
+        if start == "degree":
+            np.testing.assert_allclose(expected, A.sum(axis=1)[:, None] * seen_after(A, F, (r,)) / A.sum())
+
+    def test_two_features_are_met_as_often_as_theory_says(self):
+        graph = random_graph(12, 5, per_node=1, seed=8)
+        A, F = dense(graph)
+        walks = WalkGraph.of(graph.adjacency)
+        starts = np.array([4], dtype=np.int32)
+        ends = walks.sample(starts, 30_000, 3, seed=0)[0, :, 2]
+        met = F[ends].sum(axis=0)
+        expected = 30_000 * (np.linalg.matrix_power(transition(A), 3) @ F)[4]
+        assert chisquare(met[expected > 0], expected[expected > 0]).pvalue > 1e-4
+
+
+class TestSampledRows:
+    """PʳF from sampled walks; a huge scaling keeps every entry that was seen above the logarithm's threshold."""
+
+    SCALING = 1e6
+
+    def estimate(self, graph, scale, walks, seed):
+        pairs = Pairs(graph.adjacency, graph.features)
+        scaling = np.full(graph.n_features, self.SCALING, dtype=np.float32)
+        nodes = np.arange(graph.n_nodes, dtype=np.int32)
+        rows = pairs.sampled_rows(scale, scaling, nodes, walks=walks, seed=seed, stop=GO_ON).toarray()
+        return np.where(rows > 0, np.exp(rows.astype(float)) / self.SCALING, 0.0)
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.parametrize("hops", [(2,), (3,), (1, 2, 3)])
+    def test_error_falls_with_the_root_of_the_number_of_walks(self, weighted, hops):
+        graph = random_graph(20, 8, weighted=weighted, seed=9)
+        A, F = dense(graph)
+        exact = seen_after(A, F, hops)
+        scale = Scale(hops, 4)
+        error = {
+            walks: np.sqrt(np.mean([(self.estimate(graph, scale, walks, seed) - exact) ** 2 for seed in range(12)]))
+            for walks in (100, 1600)
+        }
+        assert 3.2 < error[100] / error[1600] < 5.0
+        # A mean of independent draws of 0 or 1 has variance p(1-p)/walks; spreading them evenly, or pooling, lowers it.
+        binomial = np.sqrt(np.mean(exact * (1 - exact)) / 1600)
+        assert 0.3 * binomial < error[1600] < 1.1 * binomial
+
+    def test_is_unbiased(self):
+        graph = random_graph(20, 8, seed=9)
+        A, F = dense(graph)
+        estimates = [self.estimate(graph, Scale((2,), 4), 50, seed) for seed in range(200)]
+        deviation = np.std(estimates, axis=0) / np.sqrt(200)
+        assert np.all(np.abs(np.mean(estimates, axis=0) - seen_after(A, F, (2,))) <= 5 * deviation + 1e-6)
+
+    def test_first_steps_have_no_variance_where_walks_divide_evenly(self):
+        graph = random_graph(12, 5, density=0.3, seed=10)
+        A, F = dense(graph)
+        walks = int(np.lcm.reduce((A > 0).sum(axis=1)))
+        np.testing.assert_allclose(
+            self.estimate(graph, Scale((1,), 4), walks, 0), seen_after(A, F, (1,)), rtol=1e-4, atol=1e-6
+        )
+
+    def test_a_node_s_row_does_not_depend_on_the_others(self):
+        graph = random_graph(20, 8, seed=9)
+        pairs = Pairs(graph.adjacency, graph.features)
+        scaling = np.full(8, 9.0, dtype=np.float32)
+
+        def rows(*nodes):
+            nodes = np.array(nodes, dtype=np.int32)
+            return pairs.sampled_rows(Scale((2,), 4), scaling, nodes, walks=30, seed=1, stop=GO_ON).toarray()
+
+        np.testing.assert_array_equal(rows(3, 7, 11)[1], rows(7)[0])
+        assert not np.array_equal(rows(7)[0], rows(11)[0])
+
+    def test_isolated_nodes_have_empty_rows(self):
+        graph = random_graph(12, 5, isolated=2, seed=3)
+        assert not self.estimate(graph, Scale((1, 2), 4), 40, 0)[-2:].any()
+
+
+def exact_rows(graph, scales, *, width, shift=1.0, order=None, n_jobs=2):
+    """All panels side by side, dense, one matrix a scale."""
+    pairs = Pairs(graph.adjacency, graph.features)
+    count = -(-graph.n_features // width)
+    order = range(count) if order is None else order
+    scalings = []
+    for scale in scales:
+        p = pairs.feature_probability(scale) * shift
+        scalings.append(np.divide(1.0, p, out=np.zeros_like(p), where=p > 0).astype(np.float32))
+    found = [np.zeros((graph.n_nodes, count * width)) for _ in scales]
+    with Workers(n_jobs) as workers:
+        panels = pairs.panels(scales, scalings, width=width, order=order, workers=workers)
+        for j, by_scale in zip(order, panels, strict=True):
+            for matrix, panel in zip(found, by_scale, strict=True):
+                rows = np.repeat(np.arange(graph.n_nodes), np.diff(panel.offsets.astype(np.int64)))
+                matrix[rows, j * width + panel.columns] = panel.values
+    assert not any(matrix[:, graph.n_features :].any() for matrix in found)
+    return [matrix[:, : graph.n_features] for matrix in found]
+
+
+class TestPanels:
+    ALL = (Scale((0,), 4), Scale((1,), 4), Scale((2,), 4), Scale((3,), 4), Scale((4,), 4))
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.parametrize("values", [False, True])
+    @pytest.mark.parametrize("q", [5, 64, 70])  # fewer than a panel, one panel, not a multiple
+    def test_are_the_positive_entries_of_pmi_at_every_scale(self, weighted, values, q):
+        graph = random_graph(40, q, weighted=weighted, values=values, isolated=3, seed=12)
+        A, F = dense(graph)
+        for scale, found in zip(self.ALL, exact_rows(graph, self.ALL, width=64), strict=True):
+            np.testing.assert_allclose(found, positive_pmi(A, F, scale.hops), atol=3e-6)
+            assert found.any()
+
+    @pytest.mark.parametrize("hops", [(1, 2), (1, 2, 3), (2, 4)])
+    def test_pool_hops_by_their_mean(self, hops):
+        graph = random_graph(40, 20, weighted=True, isolated=3, seed=12)
+        A, F = dense(graph)
+        own, pooled = exact_rows(graph, [Scale((0,), 4), Scale(hops, 8)], width=16)
+        np.testing.assert_allclose(own, positive_pmi(A, F, (0,)), atol=3e-6)
+        np.testing.assert_allclose(pooled, positive_pmi(A, F, hops), atol=3e-6)
+
+    def test_shift_lowers_every_entry_by_its_logarithm(self):
+        graph = random_graph(40, 20, seed=12)
+        (found,) = exact_rows(graph, [Scale((1,), 4)], width=16, shift=1.5)
+        np.testing.assert_allclose(found, positive_pmi(*dense(graph), (1,), shift=1.5), atol=3e-6)
+        assert found.any()
+
+    def test_neither_order_nor_width_nor_threads_change_them(self):
+        graph = random_graph(40, 70, weighted=True, seed=12)
+        (expected,) = exact_rows(graph, [Scale((2,), 4)], width=64, n_jobs=1)
+        for width, order, n_jobs in ((64, [1, 0], 2), (16, [3, 0, 4, 2, 1], 3)):
+            (found,) = exact_rows(graph, [Scale((2,), 4)], width=width, order=order, n_jobs=n_jobs)
+            np.testing.assert_array_equal(found, expected)
+
+    def test_a_graph_of_more_rows_than_are_compressed_at_once(self):
+        n = 4500
+        ring = np.arange(n)
+        features = np.zeros((n, 3))
+        features[:, 0] = 1
+        features[::2, 1] = 1
+        features[-40:, 2] = 1
+        one_way = sp.csr_array((np.ones(n), (ring, (ring + 1) % n)), shape=(n, n))
+        graph = AttributedGraph(one_way + one_way.T, features)
+        (found,) = exact_rows(graph, [Scale((1,), 3)], width=16)
+        seen = (np.roll(features, 1, axis=0) + np.roll(features, -1, axis=0)) / 2
+        np.testing.assert_allclose(found, np.log(np.maximum(seen / features.mean(axis=0), 1)), atol=3e-6)
+
+
+class TestFeatureProbability:
+    @pytest.mark.parametrize("hops", [(0,), (2,), (1, 2)])
+    def test_is_the_stationary_one_and_at_scale_0_the_mean_over_nodes(self, hops):
+        graph = random_graph(30, 6, weighted=True, values=True, isolated=4, seed=1)
+        A, F = dense(graph)
+        found = Pairs(graph.adjacency, graph.features).feature_probability(Scale(hops, 4))
+        np.testing.assert_allclose(found, feature_probability(A, F, hops), rtol=1e-6)
+        if hops != (0,):  # E/c is what a walk sees at any later step, too
+            stationary = A.sum(axis=1) / A.sum()
+            np.testing.assert_allclose(found, stationary @ seen_after(A, F, hops), rtol=1e-6)
+
+
+class TestScales:
+    @pytest.mark.parametrize("dimensions", [4, 7, 128, 129, 130, 131])
+    @pytest.mark.parametrize("groups", [[(1,), (2,), (3,)], [(0,), (1,), (2,), (3,)], [(0,), (1, 2, 3)], [(1, 2, 3)]])
+    def test_dimensions_are_shared_out_evenly_over_hops(self, dimensions, groups):
+        scales = split_dimensions(dimensions, groups)
+        assert sum(scale.dimensions for scale in scales) == dimensions
+        assert [scale.hops for scale in scales] == groups
+        shares = [scale.dimensions / len(scale.hops) for scale in scales]
+        assert max(shares) - min(shares) <= 1
+
+    def test_the_papers_128_over_three_scales(self):
+        assert [s.dimensions for s in split_dimensions(128, [(1,), (2,), (3,)])] == [43, 43, 42]
+
+    def test_labels_and_masks(self):
+        assert (Scale((2,), 4).label, Scale((1, 2, 3), 4).label) == ("2", "1-3")
+        assert (Scale((2,), 4).mask, Scale((1, 2, 3), 4).mask, Scale((0,), 4).mask) == (0b100, 0b1110, 0b1)
