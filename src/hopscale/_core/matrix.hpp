@@ -30,6 +30,11 @@ template <int NV> struct Row {
     void add_to(float a, float *p) const {
         for (int i = 0; i < size(); ++i) store(p + LANES * i, load(p + LANES * i) + a * v[i]);
     }
+    float squared() const {
+        Floats s = v[0] * v[0];
+        for (int i = 1; i < size(); ++i) s += v[i] * v[i];
+        return sum(s);
+    }
     float dot(const float *p) const {
         Floats s = v[0] * load(p);
         for (int i = 1; i < size(); ++i) s += v[i] * load(p + LANES * i);
@@ -56,8 +61,8 @@ template <typename F> inline auto with_registers(int width, F &&f) {
 
 constexpr int AHEAD = 8;  // rows fetched ahead of their use
 
-inline void prefetch_row(const float *row, int width) {
-    for (int i = 0; i < width; i += PAD) HOPSCALE_PREFETCH(row + i);
+template <int NV> inline void prefetch_row(const float *row, int width) {
+    for (int i = 0; i < (NV ? NV * PAD : width); i += PAD) HOPSCALE_PREFETCH(row + i);
 }
 
 struct Propagate {
@@ -73,7 +78,7 @@ struct Propagate {
             Row<NV> row(width);
             row.zero();
             for (std::int64_t e = offsets[i]; e < offsets[i + 1]; ++e) {
-                if (e + AHEAD < last) prefetch_row(in + std::int64_t(neighbors[e + AHEAD]) * width, width);
+                if (e + AHEAD < last) prefetch_row<NV>(in + std::int64_t(neighbors[e + AHEAD]) * width, width);
                 const float *p = in + std::int64_t(neighbors[e]) * width;
                 if (weights) row.add(weights[e], p);
                 else row.add(p);
@@ -175,7 +180,7 @@ struct CsrTimes {
             Row<NV> row(width);
             row.zero();
             for (std::int64_t k = offsets[i]; k < offsets[i + 1]; ++k) {
-                if (k + AHEAD < last) prefetch_row(x + std::int64_t(columns[k + AHEAD]) * width, width);
+                if (k + AHEAD < last) prefetch_row<NV>(x + std::int64_t(columns[k + AHEAD]) * width, width);
                 row.add(values[k], x + std::int64_t(columns[k]) * width);
             }
             row.write(y + i * width);

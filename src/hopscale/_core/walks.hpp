@@ -35,7 +35,9 @@ struct Alias {
         std::uint64_t bits = random.next();
         std::uint32_t i = static_cast<std::uint32_t>(((bits >> 32) * n) >> 32);
         float u = static_cast<float>(bits & 0xffffff) * 0x1p-24f;
-        return u < keep[i] ? i : static_cast<std::uint32_t>(other[i]);
+        // Without a branch: which of the two it is cannot be predicted.
+        const std::uint32_t j = static_cast<std::uint32_t>(other[i]), take = 0u - std::uint32_t(u < keep[i]);
+        return j ^ ((i ^ j) & take);
     }
 };
 

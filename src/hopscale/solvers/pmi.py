@@ -28,7 +28,7 @@ __all__ = ["PMISolver", "Rows"]
 Rows = Literal["auto", "exact", "sampled"]
 
 OVERSAMPLING = 8  # columns iterated on beyond the rank, before padding
-ITERATIONS = 7
+ITERATIONS = 5
 TRIAL_PANELS = 8  # panels after which the size of all of them is judged
 EXACT_WORK = 2e12  # multiplications beyond which sampling rows is the quicker way
 MARGIN = 1e-5  # by which a ratio must pass one; float32 sums over long lists of neighbours err by less

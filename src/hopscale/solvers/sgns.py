@@ -8,7 +8,7 @@ races and the result has the same bits for any number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,10 +22,21 @@ from hopscale.solvers.result import Solution, padded
 from hopscale.solvers.svd import Array
 from hopscale.walks import AliasTable, Start, expected_visits
 
-__all__ = ["SGNSSolver"]
+__all__ = ["MAX_NEGATIVES", "SGNSSolver"]
+
+_Copy = tuple[Array, NDArray[np.uint32], int]  # a shard's features, updates of each, pairs seen
 
 SHARDS = 16
 ROUNDS = 100
+# Vectors are averaged over the last rounds: the steps' noise then averages out instead of staying in the
+# result, with or without shared negatives.
+TAIL = 25
+# Positives that meet a node's row together, and how much a noise feature may weigh that they share. Without
+# sharing every positive has its own noise, and the batch only keeps the processor busy.
+BATCH = 8
+SHARED_WEIGHT = 4.0
+OWN_BATCH = 4
+MAX_NEGATIVES = 64 // OWN_BATCH  # what the kernel holds at once
 
 
 @dataclass(frozen=True)
@@ -129,7 +140,8 @@ class _Task:
         self.rounds = solver.epochs if scale.is_self else ROUNDS
         self.shards = [np.ascontiguousarray(order[s::shards]) for s in range(shards)]
         self.offset = random.random(n)
-        noise = AliasTable.of(np.where(probability > 0, probability, 0.0) ** solver.noise_exponent)
+        self.tail = 1 if scale.is_self else TAIL
+        noise = AliasTable.of(np.where(probability > 0, probability**solver.noise_exponent, 0.0))
         self.arguments = (
             *pairs.walks.kernel_arguments,
             pairs.context_offsets,
@@ -139,39 +151,76 @@ class _Task:
             noise.keep,
             noise.other,
         )
-        self.batch, self.shared = (1, solver.negatives)
+        self.batch, self.shared = self._batch()
         self.pairs_seen = 0
+
+    def _batch(self) -> tuple[int, int]:
+        """Positives per batch, and noise features drawn for them."""
+        negatives = self.solver.negatives
+        if self.scale.is_self:  # few updates, and worth little time: pair by pair
+            return 1, negatives
+        if self.solver.share_negatives:
+            return BATCH, max(1, round(BATCH * negatives / SHARED_WEIGHT))
+        return OWN_BATCH, OWN_BATCH * negatives
 
     def train(self, G: Array, H: Array) -> Array:
         """All rounds; G is trained in place, the features' vectors are returned."""
+        mean_G, mean_H = np.zeros_like(G), np.zeros_like(H)
         with self.workers.bar(self.rounds, f"scale {self.scale.label}: train", "round") as bar:
             for round_ in range(self.rounds):
 
-                def shard(
-                    nodes: NDArray[np.int32], round_: int = round_, H: Array = H
-                ) -> tuple[Array, NDArray[np.uint32]]:
+                def shard(nodes: NDArray[np.int32], round_: int = round_, H: Array = H) -> _Copy:
                     own, touches = H.copy(), np.zeros(len(H), dtype=np.uint32)
-                    self._run(nodes, round_, G, own, touches)
-                    return own, touches
+                    return own, touches, self._run(nodes, round_, G, own, touches)
 
-                H = _average(H, self.workers.map(shard, self.shards))
+                H = self._average(H, self.workers.map(shard, self.shards))
+                if round_ >= self.rounds - self.tail:
+                    mean_G += G
+                    mean_H += H
                 bar.update(1)
-        return H
+        np.divide(mean_G, self.tail, out=G)
+        mean_H /= self.tail
+        return mean_H
 
     def place(self, G: Array, H: Array) -> None:
         """All rounds with frozen features: nodes are independent, so shards need not wait for each other."""
+
+        def shard(nodes: NDArray[np.int32]) -> int:
+            mean, seen = np.zeros((len(nodes), G.shape[1]), dtype=np.float32), 0
+            for round_ in range(self.rounds):
+                seen += self._run(nodes, round_, G, H, None)
+                if round_ >= self.rounds - self.tail:
+                    mean += G[nodes]
+            G[nodes] = mean / np.float32(self.tail)
+            return seen
+
         with self.workers.bar(len(self.shards), f"scale {self.scale.label}: place", "shard") as bar:
-
-            def shard(nodes: NDArray[np.int32]) -> None:
-                for round_ in range(self.rounds):
-                    self._run(nodes, round_, G, H, None)
-
-            for _ in self.workers.map(shard, self.shards):
+            for seen in self.workers.map(shard, self.shards):
+                self.pairs_seen += seen
                 bar.update(1)
+
+    def _average(self, before: Array, copies: Iterator[_Copy]) -> Array:
+        """Mean of the shards' copies, each feature weighted by how often a shard updated it.
+
+        A feature that only one shard has seen moves as far as that shard moved it; plain averaging would
+        shorten its step by the number of shards.
+        """
+        total = np.zeros_like(before)
+        count = np.zeros(len(before))
+        for own, touches, seen in copies:
+            own *= touches[:, None].astype(np.float32)
+            total += own
+            count += touches
+            self.pairs_seen += seen
+        updated = count > 0
+        total *= np.divide(1.0, count, out=np.zeros_like(count), where=updated).astype(np.float32)[:, None]
+        total[~updated] = before[~updated]
+        return total
 
     def _run(
         self, nodes: NDArray[np.int32], round_: int, G: Array, H: Array, touches: NDArray[np.uint32] | None
-    ) -> None:
+    ) -> int:
+        """Train some nodes for a round; returns the number of pairs."""
         solver = self.solver
         # Visits are spread evenly over the rounds, not drawn: with few of them the noise in their
         # number would cost more than anything else.
@@ -196,30 +245,12 @@ class _Task:
             round_,
             self.workers.stop,
         )
-        self.pairs_seen += seen
         if wrong >= 0:
             raise DivergenceError(
                 f"training diverged at scale {self.scale.label} in round {round_ + 1} of {self.rounds} (node "
                 f"row {wrong}): try a smaller learning_rate than {solver.learning_rate}"
             )
-
-
-def _average(before: Array, copies: object) -> Array:
-    """Mean of the shards' copies, each feature weighted by how often a shard updated it.
-
-    A feature that only one shard has seen moves as far as that shard moved it; plain averaging would
-    shorten its step by the number of shards.
-    """
-    total = np.zeros(before.shape, dtype=np.float32)
-    count = np.zeros(len(before), dtype=np.float64)
-    for own, touches in copies:  # type: ignore[attr-defined]
-        own *= touches[:, None].astype(np.float32)
-        total += own
-        count += touches
-    seen = count > 0
-    total *= np.divide(1.0, count, out=np.zeros_like(count), where=seen).astype(np.float32)[:, None]
-    total[~seen] = before[~seen]
-    return total
+        return seen
 
 
 def _initial(n: int, d: int, seed: int, scale: Scale) -> Array:
