@@ -61,9 +61,7 @@ def load(name: str, *, data: str | os.PathLike[str] | None = None, **parameters:
     folder = _folder(data)
     if folder is not None and Path(name).name == name and (folder / f"{name}.npz").is_file():
         if parameters:
-            raise ParameterError(
-                f"{name!r} is read from a file and takes no parameters: {sorted(parameters)}"
-            )
+            raise ParameterError(f"{name!r} is read from a file and takes no parameters: {sorted(parameters)}")
         from hopscale.io.files import read_graph
 
         graph: AttributedGraph = read_graph(folder / f"{name}.npz")
@@ -98,9 +96,7 @@ def _generated(name: str, parameters: dict[str, Any]) -> AttributedGraph:
     accepted = list(inspect.signature(generate).parameters)
     for parameter in parameters:
         if parameter not in accepted:
-            raise ParameterError(
-                f"{name!r} has no parameter {parameter!r}; it takes {', '.join(accepted) or 'none'}"
-            )
+            raise ParameterError(f"{name!r} has no parameter {parameter!r}; it takes {', '.join(accepted) or 'none'}")
     return generate(**parameters)
 
 

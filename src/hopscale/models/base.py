@@ -27,6 +27,7 @@ from hopscale.models.queries import VectorQueries
 from hopscale.pairs import Pairs, Scale, split_dimensions
 from hopscale.parallel import Workers
 from hopscale.solvers import PMISolver, SGNSSolver, Solution
+from hopscale.solvers.sgns import MAX_NEGATIVES
 
 __all__ = ["Context", "NodeEmbedding", "SolverName"]
 
@@ -34,7 +35,6 @@ SolverName = Literal["pmi", "sgns"]
 Context = Literal["features", "features+nodes", "nodes"]
 
 MAX_DIMENSIONS = 1016  # of one scale: a kernel's row holds 1,024 floats, and the direct solver adds 8
-MAX_NEGATIVES = 64  # what a kernel draws at once
 
 
 class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -36,7 +36,7 @@ TAIL = 25
 BATCH = 8
 SHARED_WEIGHT = 4.0
 OWN_BATCH = 4
-MAX_NEGATIVES = 64 // OWN_BATCH  # what the kernel holds at once
+MAX_NEGATIVES = 64  # what the kernel holds at once
 
 
 @dataclass(frozen=True)
@@ -160,8 +160,9 @@ class _Task:
         if self.scale.is_self:  # few updates, and worth little time: pair by pair
             return 1, negatives
         if self.solver.share_negatives:
-            return BATCH, max(1, round(BATCH * negatives / SHARED_WEIGHT))
-        return OWN_BATCH, OWN_BATCH * negatives
+            return BATCH, min(MAX_NEGATIVES, max(1, round(BATCH * negatives / SHARED_WEIGHT)))
+        own = max(1, min(OWN_BATCH, MAX_NEGATIVES // negatives))
+        return own, own * negatives
 
     def train(self, G: Array, H: Array) -> Array:
         """All rounds; G is trained in place, the features' vectors are returned."""
