@@ -1,0 +1,90 @@
+# One command each; `make` alone lists them. Everything happens inside this folder.
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= auto
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# What an installation is made from; Python sources are read where they lie.
+BUILD := pyproject.toml CMakeLists.txt $(wildcard src/hopscale/_core/*.cpp src/hopscale/_core/*.hpp)
+BENCHMARKS := $(filter-out %/measure.py %/reference.py %/readme.py,$(wildcard benchmarks/*.py))
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check setup format bench readme clean distclean always
+
+help:
+	@echo "make demo       learn, score, search and explain on built-in data"
+	@echo "make test       all checks: lint, types, imports, spelling, doctests, tests"
+	@echo "make setup      a virtual environment with everything that development needs, in $(VENV)"
+	@echo "make check      the checks that read the code without running it"
+	@echo "make format     format the code"
+	@echo "make bench      run the benchmarks (HOPSCALE_DATA must name a folder of data sets)"
+	@echo "make readme     copy the benchmarks' results into README.md"
+	@echo "make clean      remove what was built; make distclean: and $(VENV)"
+	@echo "Another Python: make PYTHON=/path/to/python3 ..."
+
+demo: $(VENV)/.installed
+	$(BIN)/hopscale demo
+
+test: check
+	$(BIN)/pytest -q -n $(JOBS) --doctest-modules src
+	$(BIN)/pytest -q -n $(JOBS)
+
+check: $(VENV)/.developing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/codespell
+
+setup: $(VENV)/.developing
+
+format: $(VENV)/.developing
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.developing
+	@test -n "$$HOPSCALE_DATA" || { echo "make bench: HOPSCALE_DATA must name the folder of the data sets" >&2; exit 1; }
+	set -e; for program in $(BENCHMARKS); do $(BIN)/python $$program; done
+	$(BIN)/python benchmarks/readme.py
+
+readme: $(VENV)/.installed
+	$(BIN)/python benchmarks/readme.py
+
+clean:
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf $(VENV)
+
+# An editable installation reads Python files in src and keeps the compiled core in the virtual environment: what is
+# tested is this checkout. Build tools come from the package index, into an environment that pip throws away.
+$(VENV)/.installed: $(BUILD) $(VENV)/.sources
+	@echo "Installing hopscale into $(VENV); its C++ core is compiled, which takes about a minute"
+	@$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.developing: $(BUILD) $(VENV)/.sources
+	@echo "Installing hopscale and its development tools into $(VENV); its C++ core is compiled, which takes about a minute"
+	@$(PIP) install --editable ".[dev]"
+	@touch $(VENV)/.installed $@
+
+# The installation knows its modules by name: one that is added, moved or removed asks for another.
+$(VENV)/.sources: $(VENV)/.made always
+	@find src -name '*.py' | LC_ALL=C sort | cmp -s - $@ || find src -name '*.py' | LC_ALL=C sort > $@
+
+$(VENV)/.made:
+	@command -v $(PYTHON) > /dev/null || \
+		{ echo "There is no '$(PYTHON)' here: say which Python to use, as in make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+		{ echo "hopscale needs Python 3.10 or newer, but '$(PYTHON)' is $$($(PYTHON) -V 2>&1):" \
+			"say which to use, as in make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || \
+		{ echo "'$(PYTHON)' has no venv module: install it (on Debian and Ubuntu: apt install python3-venv)," \
+			"or say which Python to use, as in make PYTHON=/path/to/python3" >&2; exit 1; }
+	@command -v "$${CXX:-c++}" > /dev/null || command -v g++ > /dev/null || command -v clang++ > /dev/null || \
+		{ echo "There is no C++ compiler here: install one (on Debian and Ubuntu: apt install g++;" \
+			"on macOS: xcode-select --install), or name it in CXX" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+	@touch $@
