@@ -1,0 +1,53 @@
+"""Figures in the README come from the benchmarks' result files, never from a hand.
+
+Replaces what stands between ``<!-- benchmarks:NAME -->`` and ``<!-- /benchmarks -->`` by ``results/NAME.md``.
+
+    python benchmarks/readme.py [--check]
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results"
+README = HERE.parent / "README.md"
+
+_BLOCK = re.compile(r"<!-- benchmarks:([a-z0-9_]+) -->\n(.*?)<!-- /benchmarks -->", re.DOTALL)
+_MARK = re.compile(r"<!-- /?benchmarks")
+
+
+def with_results(text: str, results: Path) -> str:
+    """Text whose blocks hold the files of a folder, or a line that says that a benchmark has not been run."""
+
+    def block(found: re.Match[str]) -> str:
+        name, inside = found.groups()
+        if _MARK.search(inside):
+            raise ValueError(f"the block benchmarks:{name} is not closed before another mark")
+        file = results / f"{name}.md"
+        table = file.read_text(encoding="utf-8").strip() if file.exists() else f"*{name}: not run yet.*"
+        return f"<!-- benchmarks:{name} -->\n{table}\n<!-- /benchmarks -->"
+
+    filled, blocks = _BLOCK.subn(block, text)
+    if len(_MARK.findall(text)) != 2 * blocks:
+        raise ValueError("marks of benchmarks must come in pairs: <!-- benchmarks:NAME --> and <!-- /benchmarks -->")
+    return filled
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="change nothing, and fail if something would change")
+    options = parser.parse_args()
+    text = README.read_text(encoding="utf-8")
+    filled = with_results(text, RESULTS)
+    if options.check and filled != text:
+        sys.exit("README.md does not show the figures of benchmarks/results: run make readme")
+    if not options.check:
+        README.write_text(filled, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
