@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hopscale._core import _native
 
-__all__ = ["AliasTable", "Start", "WalkGraph", "expected_visits"]
+__all__ = ["AliasTable", "NoiseTable", "Start", "WalkGraph", "expected_visits"]
 
 Start = Literal["degree", "node"]
 
@@ -34,6 +34,33 @@ class AliasTable:
         table = cls(np.empty(len(weights), dtype=np.float32), np.empty(len(weights), dtype=np.int32))
         _native.build_alias(offsets, np.asarray(weights, dtype=np.float64), table.keep, table.other)
         return table
+
+
+@dataclass(frozen=True)
+class NoiseTable:
+    """A distribution over features laid out on the numbers 0..2³²-1, for systematic sampling.
+
+    Features come in order of falling probability; the one at position i has the numbers up to ``last[i]``.
+    ``guide`` holds the first position to look at for a number's leading bits.
+    """
+
+    last: NDArray[np.uint32]
+    feature: NDArray[np.uint32]
+    guide: NDArray[np.uint32]
+    shift: int
+
+    @classmethod
+    def of(cls, weights: NDArray[Any]) -> NoiseTable:
+        """Table of the distribution in proportion to ``weights``, at least one of which is positive."""
+        order = np.argsort(-weights, kind="stable")
+        share = np.cumsum(weights[order], dtype=np.float64)
+        last = np.floor(share / share[-1] * 2.0**32) - 1
+        last[weights[order].nonzero()[0][-1] :] = 2.0**32 - 1  # rounding must not leave numbers without a feature
+        last = np.maximum(last, 0).astype(np.uint32)
+        bits = int(np.clip(np.ceil(np.log2(4 * len(weights))), 8, 22))
+        shift = 32 - bits
+        guide = np.searchsorted(last, np.arange(2**bits, dtype=np.uint64) << np.uint64(shift), side="left")
+        return cls(last, order.astype(np.uint32), guide.astype(np.uint32), shift)
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ struct SkipGram {
     const std::int32_t *feature_columns;
     const float *feature_counts;
     const float *feature_keep;
-    // noise distribution over features
-    const float *noise_keep;
-    const std::int32_t *noise_other;
-    std::uint32_t n_features;
+    // noise distribution over features: see Noise in walks.hpp
+    const std::uint32_t *noise_last;
+    const std::uint32_t *noise_feature;
+    const std::uint32_t *noise_guide;
+    int noise_shift;
     // parameters, rows of `width` floats
     float *node_table;
     float *feature_table;

@@ -30,15 +30,23 @@ template <int NV> struct Row {
     void add_to(float a, float *p) const {
         for (int i = 0; i < size(); ++i) store(p + LANES * i, load(p + LANES * i) + a * v[i]);
     }
+    // step += a·p and p += a·this, in one pass over p.
+    void exchange(float a, float *p, Row &step) const {
+        for (int i = 0; i < size(); ++i) {
+            const Floats x = load(p + LANES * i);
+            step.v[i] += a * x;
+            store(p + LANES * i, x + a * v[i]);
+        }
+    }
     float squared() const {
         Floats s = v[0] * v[0];
         for (int i = 1; i < size(); ++i) s += v[i] * v[i];
         return sum(s);
     }
-    float dot(const float *p) const {
+    Floats times(const float *p) const {  // what a dot product sums over
         Floats s = v[0] * load(p);
         for (int i = 1; i < size(); ++i) s += v[i] * load(p + LANES * i);
-        return sum(s);
+        return s;
     }
 };
 

@@ -15,18 +15,18 @@ typedef float Floats4 __attribute__((vector_size(16)));
 typedef float Floats8 __attribute__((vector_size(32)));
 typedef float Floats16 __attribute__((vector_size(64)));
 
-inline float sum(const Floats4 &v) { return (v[0] + v[2]) + (v[1] + v[3]); }
-inline float sum(const Floats8 &v) {
+inline Floats4 quarter(const Floats4 &v) { return v; }
+inline Floats4 quarter(const Floats8 &v) {
     Floats4 half[2];
     std::memcpy(half, &v, sizeof half);
-    return sum(half[0] + half[1]);
+    return half[0] + half[1];
 }
 #if defined(__AVX512F__)
 typedef Floats16 Floats;
-inline float sum(const Floats16 &v) {
+inline Floats4 quarter(const Floats16 &v) {
     Floats8 half[2];
     std::memcpy(half, &v, sizeof half);
-    return sum(half[0] + half[1]);
+    return quarter(half[0] + half[1]);
 }
 #elif defined(__AVX__)
 typedef Floats8 Floats;
@@ -49,7 +49,14 @@ inline Floats operator*(const Floats &a, const Floats &b) {
 }
 inline Floats operator*(float a, const Floats &b) { return splat(a) * b; }
 inline Floats &operator+=(Floats &a, const Floats &b) { return a = a + b; }
-inline float sum(const Floats &v) { return (v.x[0] + v.x[2]) + (v.x[1] + v.x[3]); }
+typedef Floats Floats4;
+inline Floats4 quarter(const Floats &v) { return v; }
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+inline float lane(const Floats4 &v, int i) { return v[i]; }
+#else
+inline float lane(const Floats4 &v, int i) { return v.x[i]; }
 #endif
 
 constexpr int LANES = int(sizeof(Floats) / sizeof(float));
@@ -60,6 +67,24 @@ inline Floats load(const float *p) {
     return v;
 }
 inline void store(float *p, const Floats &v) { std::memcpy(p, &v, sizeof v); }
+
+// Sum of the lanes.
+inline float sum(const Floats &v) {
+    const Floats4 q = quarter(v);
+    return (lane(q, 0) + lane(q, 2)) + (lane(q, 1) + lane(q, 3));
+}
+
+// Sums of the lanes of four registers: a transposition costs less than four sums.
+inline void sum4(const Floats &a, const Floats &b, const Floats &c, const Floats &d, float *out) {
+    const Floats4 p = quarter(a), q = quarter(b), r = quarter(c), s = quarter(d);
+    const Floats4 pq = Floats4{lane(p, 0), lane(q, 0), lane(p, 1), lane(q, 1)} +
+                       Floats4{lane(p, 2), lane(q, 2), lane(p, 3), lane(q, 3)};
+    const Floats4 rs = Floats4{lane(r, 0), lane(s, 0), lane(r, 1), lane(s, 1)} +
+                       Floats4{lane(r, 2), lane(s, 2), lane(r, 3), lane(s, 3)};
+    const Floats4 t = Floats4{lane(pq, 0), lane(pq, 1), lane(rs, 0), lane(rs, 1)} +
+                      Floats4{lane(pq, 2), lane(pq, 3), lane(rs, 2), lane(rs, 3)};
+    std::memcpy(out, &t, sizeof t);
+}
 
 // log of a positive, normal float: x = m·2^e with m in [√½, √2), then the series of
 // atanh in s = (m-1)/(m+1); the error stays below 2 units in the last place.

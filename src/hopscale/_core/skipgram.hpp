@@ -23,11 +23,15 @@ struct Train {
     template <int NV>
     void update(Row<NV> &g, const std::uint32_t *ids, int positives, int count, float noise_weight) const {
         alignas(64) float x[MAX_ROWS];
-        for (int i = 0; i < count; ++i) x[i] = g.dot(feature(ids[i]));
-        for (int i = count; i % SIGMOIDS; ++i) x[i] = 0.0f;
+        int i = 0;
+        for (; i + 4 <= count; i += 4)
+            sum4(g.times(feature(ids[i])), g.times(feature(ids[i + 1])), g.times(feature(ids[i + 2])),
+                 g.times(feature(ids[i + 3])), x + i);
+        for (; i < count; ++i) x[i] = sum(g.times(feature(ids[i])));
+        for (; i % SIGMOIDS; ++i) x[i] = 0.0f;
         // Weighted steps are implicit ones, to first order: a step of weight w ends where w small ones would.
         const float curvature = g.squared();
-        for (int i = 0; i < count; i += SIGMOIDS)
+        for (i = 0; i < count; i += SIGMOIDS)
             for (int k = i; k < i + SIGMOIDS; ++k) {
                 const float label = k < positives ? 1.0f : 0.0f;
                 const float rate = t.learning_rate * (k < positives ? 1.0f : noise_weight);
@@ -36,40 +40,40 @@ struct Train {
             }
         Row<NV> step(t.width);
         step.zero();
-        for (int i = 0; i < count; ++i) {
-            float *h = feature(ids[i]);
-            step.add(x[i], h);
-            if (t.touches) g.add_to(x[i], h);
+        for (i = 0; i < count; ++i) {
+            if (t.touches) g.exchange(x[i], feature(ids[i]), step);
+            else step.add(x[i], feature(ids[i]));
         }
-        for (int i = 0; i < g.size(); ++i) g.v[i] += step.v[i];
+        for (i = 0; i < g.size(); ++i) g.v[i] += step.v[i];
     }
 
-    // Trains the positives collected so far, batch by batch.
+    // Trains the positives collected so far, batch by batch. A batch's noise is a systematic sample: evenly spaced
+    // points, one random offset. Each point is distributed as a single draw would be, but the batch as a whole is
+    // close to the distribution, so that few noise features can stand for many.
     template <int NV> void flush(Row<NV> &g, Random &random, const std::uint32_t *positives, int n) const {
-        const Alias noise{t.noise_keep, t.noise_other};
+        const Noise noise{t.noise_last, t.noise_feature, t.noise_guide, t.noise_shift};
+        const std::uint32_t spacing = std::uint32_t((std::uint64_t(1) << 32) / std::uint64_t(t.shared));
         std::uint32_t ids[AT_ONCE * (hopscale::MAX_BATCH + 1)];
         int filled = 0;
         for (int first = 0; first < n; first += t.batch) {
             const int m = n - first < t.batch ? n - first : t.batch;
             for (int i = 0; i < m; ++i) ids[filled++] = positives[first + i];
-            for (int i = noise_rows(m); i; --i) {
-                const std::uint32_t f = noise.draw(random, t.n_features);
+            std::uint32_t point = std::uint32_t(random.next() >> 32);
+            for (int i = 0; i < t.shared; ++i, point += spacing) {
+                const std::uint32_t f = noise.at(point);
                 prefetch_row<NV>(feature(f), t.width);
                 ids[filled++] = f;
             }
         }
         const std::uint32_t *next = ids;
         for (int first = 0; first < n; first += t.batch) {
-            const int m = n - first < t.batch ? n - first : t.batch, k = noise_rows(m);
-            update<NV>(g, next, m, m + k, k ? float(t.negatives) * m / k : 0.0f);
-            next += m + k;
+            const int m = n - first < t.batch ? n - first : t.batch;
+            update<NV>(g, next, m, m + t.shared, float(t.negatives) * m / t.shared);
+            next += m + t.shared;
         }
         if (t.touches)
             for (int i = 0; i < filled; ++i) ++t.touches[ids[i]];
     }
-
-    // Noise features for m positives: `shared` for a full batch, in proportion for the last one.
-    int noise_rows(int m) const { return m == t.batch ? t.shared : (t.shared * m + t.batch - 1) / t.batch; }
 
     template <int NV> hopscale::SkipGramResult run() const {
         const Graph graph{t.edge_offsets, t.neighbors, t.edge_keep, t.edge_other};

@@ -41,6 +41,20 @@ struct Alias {
     }
 };
 
+// Features in order of falling probability share out the numbers 0..2³²-1: the one at position i has those up
+// to last[i]. A guide names the first position to look at, by a number's leading bits.
+struct Noise {
+    const std::uint32_t *last;
+    const std::uint32_t *feature;
+    const std::uint32_t *guide;
+    int shift;
+    std::uint32_t at(std::uint32_t x) const {
+        std::uint32_t i = guide[x >> shift];
+        while (x > last[i]) ++i;
+        return feature[i];
+    }
+};
+
 struct Graph {
     const std::int64_t *offsets;
     const std::int32_t *neighbors;

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from hopscale._core import _native
 from hopscale.pairs import Pairs, Panel, Scale
 from hopscale.parallel import Workers, ranges
-from hopscale.solvers.result import padded
-from hopscale.solvers.svd import Array
+from hopscale.solvers.tables import Array, padded, table_of, zero_table
 
 __all__ = ["PanelMatrix", "RowSampler", "SampledMatrix", "project_panels"]
 
@@ -43,14 +42,13 @@ class PanelMatrix:
 
     def times(self, x: Array) -> Array:
         """M·x."""
-        y = np.zeros((self.shape[0], x.shape[1]), dtype=np.float32)
+        y = zero_table(self.shape[0], x.shape[1])
         _add_product(self._panels, self._width, x, y, self._workers)
         return y
 
     def transposed_times(self, y: Array) -> Array:
         """Mᵀ·y."""
-        w = np.empty((len(self._panels) * self._width, y.shape[1]), dtype=np.float32)
-        y = np.ascontiguousarray(y)
+        w = zero_table(len(self._panels) * self._width, y.shape[1])
 
         def one(j: int) -> None:
             p = self._panels[j]
@@ -76,7 +74,7 @@ def project_panels(
     at_once: int,
 ) -> Array:
     """M·basis without holding M: panels are computed, used and dropped."""
-    y = np.zeros((pairs.n_nodes, padded(basis.shape[1])), dtype=np.float32)
+    y = zero_table(pairs.n_nodes, padded(basis.shape[1]))
     count = -(-pairs.n_features // width)
     panels = (
         by_scale[0]
@@ -87,7 +85,7 @@ def project_panels(
     with workers.bar(count, f"scale {scale.label}: transform", "panel") as bar:
         for first in range(0, count, PANEL_GROUP):
             group = list(islice(panels, PANEL_GROUP))
-            _add_product(group, width, _table(basis[first * width :]), y, workers)
+            _add_product(group, width, basis[first * width :], y, workers)
             bar.update(len(group))
     return np.ascontiguousarray(y[:, : basis.shape[1]])
 
@@ -124,7 +122,7 @@ class RowSampler:
 
     def project(self, basis: Array) -> Array:
         """M·basis for all nodes, rows sampled and dropped."""
-        table = _table(basis)
+        table = table_of(basis)
         nodes = np.arange(self.pairs.n_nodes, dtype=np.int32)
         products = [_Csr(block).times(table) for block in self.blocks(nodes)]
         return np.ascontiguousarray(np.concatenate(products)[:, : basis.shape[1]])
@@ -193,8 +191,8 @@ class _Csr:
 
     def times(self, x: Array) -> Array:
         rows = len(self._offsets) - 1
-        y = np.empty((rows, x.shape[1]), dtype=np.float32)
-        x = np.ascontiguousarray(x)
+        x = table_of(x)
+        y = zero_table(rows, x.shape[1])
 
         def one(piece: tuple[int, int]) -> None:
             _native.csr_times(self._offsets, self._indices, self._data, x, y, *piece)
@@ -212,17 +210,10 @@ def _add_product(panels: list[Panel], width: int, x: Array, y: Array, workers: W
         [[a.__array_interface__["data"][0] for a in (p.offsets, p.columns, p.values)] for p in panels],
         dtype=np.uint64,
     )
-    missing = max(0, len(panels) * width - len(x))  # the last panel may be narrower
-    x = np.pad(x, ((0, missing), (0, 0))) if missing else np.ascontiguousarray(x)
+    x = table_of(x, len(panels) * width)  # the last panel may be narrower
 
     def one(piece: tuple[int, int]) -> None:
         _native.panels_times(addresses, width, x, y, *piece)
 
     workers.run(one, ranges(len(y), ROW_CHUNK))
 
-
-def _table(x: Array) -> Array:
-    """Copy whose rows are padded as the kernels want them."""
-    table = np.zeros((x.shape[0], padded(x.shape[1])), dtype=np.float32)
-    table[:, : x.shape[1]] = x
-    return table

@@ -20,8 +20,9 @@ from hopscale.exceptions import HopscaleWarning
 from hopscale.pairs import Pairs, Panel, Scale
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import PanelMatrix, RowSampler, SampledMatrix, project_panels
-from hopscale.solvers.result import Solution, padded
-from hopscale.solvers.svd import Array, truncated_svd
+from hopscale.solvers.result import Solution
+from hopscale.solvers.svd import truncated_svd
+from hopscale.solvers.tables import Array, padded
 
 __all__ = ["PMISolver", "Rows"]
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.pairs import Scale
+from hopscale.solvers.tables import Array
 
-__all__ = ["Solution", "padded"]
+__all__ = ["Solution"]
 
 
 @dataclass(frozen=True)
@@ -21,17 +22,9 @@ class Solution:
     """
 
     scale: Scale
-    node_vectors: NDArray[np.float32]
-    feature_vectors: NDArray[np.float32]
+    node_vectors: Array
+    feature_vectors: Array
     feature_probability: NDArray[np.float64]
     singular_values: NDArray[np.float64] | None = None
     rows: str = ""
 
-
-def padded(width: int) -> int:
-    """Row length of the kernels' tables: the next multiple of 16 floats.
-
-    >>> padded(43)
-    48
-    """
-    return -(-width // 16) * 16

@@ -18,9 +18,9 @@ from hopscale._core import _native
 from hopscale.exceptions import DivergenceError
 from hopscale.pairs import Pairs, Scale
 from hopscale.parallel import Workers
-from hopscale.solvers.result import Solution, padded
-from hopscale.solvers.svd import Array
-from hopscale.walks import AliasTable, Start, expected_visits
+from hopscale.solvers.result import Solution
+from hopscale.solvers.tables import Array, padded, table_of, zero_table
+from hopscale.walks import NoiseTable, Start, expected_visits
 
 __all__ = ["MAX_NEGATIVES", "SGNSSolver"]
 
@@ -88,16 +88,14 @@ class SGNSSolver:
         probability = frozen.feature_probability if frozen else pairs.feature_probability(scale)
         visits = self._visits(pairs, scale)
         task = _Task(self, pairs, scale, probability, visits, workers)
-        d, width = scale.dimensions, padded(scale.dimensions)
-        G = np.zeros((pairs.n_nodes, width), dtype=np.float32)
-        G[:, :d] = _initial(pairs.n_nodes, d, self.seed, scale)
+        d = scale.dimensions
+        G = table_of(_initial(pairs.n_nodes, d, self.seed, scale))
         G[visits == 0] = 0.0  # never trained: noise would pass for knowledge
-        H = np.zeros((pairs.n_features, width), dtype=np.float32)
         if frozen:
-            H[:, :d] = frozen.feature_vectors
+            H = table_of(frozen.feature_vectors)
             task.place(G, H)
         else:
-            H = task.train(G, H)
+            H = task.train(G, zero_table(pairs.n_features, padded(d)))
         return Solution(
             scale,
             node_vectors=np.ascontiguousarray(G[:, :d]),
@@ -141,15 +139,17 @@ class _Task:
         self.shards = [np.ascontiguousarray(order[s::shards]) for s in range(shards)]
         self.offset = random.random(n)
         self.tail = 1 if scale.is_self else TAIL
-        noise = AliasTable.of(np.where(probability > 0, probability**solver.noise_exponent, 0.0))
+        noise = NoiseTable.of(np.where(probability > 0, probability**solver.noise_exponent, 0.0))
         self.arguments = (
             *pairs.walks.kernel_arguments,
             pairs.context_offsets,
             pairs.context_columns,
             _expected_counts(pairs),
             _keep_probability(probability, solver.subsample),
-            noise.keep,
-            noise.other,
+            noise.last,
+            noise.feature,
+            noise.guide,
+            noise.shift,
         )
         self.batch, self.shared = self._batch()
         self.pairs_seen = 0
@@ -171,7 +171,7 @@ class _Task:
             for round_ in range(self.rounds):
 
                 def shard(nodes: NDArray[np.int32], round_: int = round_, H: Array = H) -> _Copy:
-                    own, touches = H.copy(), np.zeros(len(H), dtype=np.uint32)
+                    own, touches = table_of(H), np.zeros(len(H), dtype=np.uint32)
                     return own, touches, self._run(nodes, round_, G, own, touches)
 
                 H = self._average(H, self.workers.map(shard, self.shards))
@@ -206,7 +206,7 @@ class _Task:
         A feature that only one shard has seen moves as far as that shard moved it; plain averaging would
         shorten its step by the number of shards.
         """
-        total = np.zeros_like(before)
+        total = zero_table(*before.shape)
         count = np.zeros(len(before))
         for own, touches, seen in copies:
             own *= touches[:, None].astype(np.float32)

@@ -14,10 +14,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Operator", "orthonormal", "truncated_svd"]
+from hopscale.solvers.tables import Array
 
-Array = NDArray[np.float32]
-
+__all__ = ["Operator", "orthonormal", "truncated_svd"]
 
 class Operator(Protocol):
     """A matrix of shape (n, q) through its products."""
