@@ -12,11 +12,11 @@ import argparse
 import json
 
 import numpy as np
-from measure import graph_and_target, in_new_process, markdown, measured, median, peak_mib, resident_mib, write
-from reference import reference_embedding
 
 from hopscale import MUSAE
 from hopscale.tasks import evaluate, summarize
+from measure import graph_and_target, in_new_process, markdown, measured, median, peak_mib, resident_mib, write
+from reference import reference_embedding
 
 DATASETS = ("wiki-chameleon", "twitch-pt", "facebook", "github")
 RIVALS = ("hopscale", "reference-dense", "reference-sparse")

@@ -62,9 +62,7 @@ def reference_embedding(
     ((600, 32), (120, 32), 'float32')
     """
     blocks = _block_dimensions(dimensions, window, pooled, self_scale)
-    targets = reference_targets(
-        adjacency, features, window=window, pooled=pooled, self_scale=self_scale, dense=dense
-    )
+    targets = reference_targets(adjacency, features, window=window, pooled=pooled, self_scale=self_scale, dense=dense)
     G, H = [], []
     for block in blocks:
         M = next(targets)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hopscale._core import _native
-from hopscale.walks import AliasTable, WalkGraph
+from hopscale.walks import AliasTable, NoiseTable, WalkGraph
 from reference import Stream, csr, random_graph
 
 GO_ON = np.zeros(1, dtype=np.uint8)
@@ -142,18 +142,26 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
+def systematic_noise(noise, random, count):
+    """Features at evenly spaced numbers of 32 bits after a random one."""
+    points = ((random.next() >> 32) + np.arange(count) * (2**32 // count)) % 2**32
+    return noise.feature[np.searchsorted(noise.last, points)].tolist()
+
+
 def train(walks, context, noise, G, H, touches, nodes, visits, hops, how):
-    """Algorithm 2 in the kernel's order: all scores of a batch first, then one feature after the other."""
+    """Algorithm 2 in the kernel's order: all scores of a batch first, then one feature after the other.
+
+    Noise is a systematic sample of its distribution, weighted to stand for ``negatives`` a positive.
+    """
     offsets, columns, counts, keep = context
     rate, negatives, batch, shared, seed, scale, round_ = how
 
     def update(v, positives, drawn):
         ids = np.array(positives + drawn)
         scores = H[ids] @ G[v]
-        weight = negatives * len(positives) / len(drawn)
-        coefficients = rate * np.append(
-            1 - sigmoid(scores[: len(positives)]), -weight * sigmoid(scores[len(positives) :])
-        )
+        label = np.repeat([1.0, 0.0], [len(positives), len(drawn)])
+        rates = rate * np.where(label == 1, 1, negatives * len(positives) / len(drawn))
+        coefficients = rates * (label - sigmoid(scores))
         step = np.zeros_like(G[v])
         for f, a in zip(ids, coefficients, strict=True):
             step += a * H[f]
@@ -164,7 +172,7 @@ def train(walks, context, noise, G, H, touches, nodes, visits, hops, how):
 
     def flush(v, random, seen):
         parts = [seen[i : i + batch] for i in range(0, len(seen), batch)]
-        drawn = [[random.alias(*noise) for _ in range(-(-shared * len(part) // batch))] for part in parts]
+        drawn = [systematic_noise(noise, random, shared) for _ in parts]
         for part, noise_ids in zip(parts, drawn, strict=True):
             update(v, part, noise_ids)
 
@@ -189,6 +197,10 @@ def train(walks, context, noise, G, H, touches, nodes, visits, hops, how):
     return pairs
 
 
+def noise_arguments(noise):
+    return noise.last, noise.feature, noise.guide, noise.shift
+
+
 class TestTrain:
     @pytest.mark.parametrize(("batch", "shared"), [(1, 5), (8, 16)])
     @pytest.mark.parametrize(
@@ -202,7 +214,7 @@ class TestTrain:
         offsets, columns, _ = csr(graph.features.toarray())
         counts = rng.uniform(0, 3, len(columns)).astype(np.float32) if kind in ("counts", "subsampled") else None
         keep = rng.uniform(0.2, 1, 10).astype(np.float32) if kind == "subsampled" else None
-        noise = AliasTable.of(np.arange(10.0))  # the first feature is never noise
+        noise = NoiseTable.of(np.arange(10.0))  # the first feature is never noise
         hops = {"pooled": (1, 3), "self": (0,)}.get(kind, (2,))
         nodes = np.array([3, 7, 0, 10], dtype=np.int32)
         visits = np.array([9, 4, 0, 30], dtype=np.int64)
@@ -213,9 +225,9 @@ class TestTrain:
         G2, H2 = G.astype(float), H.astype(float)
         touches2 = None if touches is None else touches.copy()
         context = (offsets, columns, counts, keep)
-        pairs = train(walks, context, (noise.keep, noise.other), G2, H2, touches2, nodes, visits, hops, how)
+        pairs = train(walks, context, noise, G2, H2, touches2, nodes, visits, hops, how)
         mask = sum(1 << hop for hop in hops)
-        graph_arguments = (*walks.kernel_arguments, *context, noise.keep, noise.other)
+        graph_arguments = (*walks.kernel_arguments, *context, *noise_arguments(noise))
         result = _native.train(*graph_arguments, G, H, touches, nodes, visits, mask, *how, GO_ON)
 
         assert list(result) == [pairs, -1]
@@ -238,11 +250,11 @@ class TestTrain:
     def run_on_a_ring(self, G, H, stop):
         ring = np.roll(np.eye(4), 1, axis=1)
         offsets, neighbors, _ = csr(ring + ring.T)
-        noise = AliasTable.of(np.ones(4))
+        noise = NoiseTable.of(np.ones(4))
         nodes, visits = np.arange(4, dtype=np.int32), np.full(4, 3, dtype=np.int64)
         context = (*csr(np.eye(4))[:2], None, None)
         how = (0.05, 5, 1, 5, 0, 1, 0)
-        arguments = (offsets, neighbors, None, None, *context, noise.keep, noise.other, G, H, None, nodes, visits)
+        arguments = (offsets, neighbors, None, None, *context, *noise_arguments(noise), G, H, None, nodes, visits)
         return list(_native.train(*arguments, 2, *how, stop))
 
 
@@ -266,6 +278,28 @@ class TestAlias:
 
     def test_no_weight_at_all_is_uniform(self):
         assert np.array_equal(AliasTable.of(np.zeros(3)).keep, [1, 1, 1])
+
+
+class TestNoise:
+    @pytest.mark.parametrize("count", [1, 5, 3000])
+    def test_every_feature_has_its_share_of_the_numbers(self, rng, count):
+        weights = rng.exponential(size=count) ** 3
+        weights[1::7] = 0.0
+        noise = NoiseTable.of(weights)
+        share = np.zeros(count)
+        share[noise.feature] = np.diff(np.append(-1, noise.last.astype(np.int64))) / 2**32
+        np.testing.assert_allclose(share, weights / weights.sum(), atol=1e-9)
+        assert not share[weights == 0].any()
+
+    def test_no_weight_at_all_is_uniform(self):
+        noise = NoiseTable.of(np.zeros(4))
+        assert np.array_equal(noise.last, np.arange(1, 5) * 2**30 - 1)
+
+    def test_the_guide_never_points_past_the_answer(self, rng):
+        noise = NoiseTable.of(rng.exponential(size=500) ** 3)
+        first = np.arange(len(noise.guide), dtype=np.int64) << noise.shift
+        np.testing.assert_array_equal(noise.guide, np.searchsorted(noise.last, first))
+        assert len(noise.guide) << noise.shift == 2**32
 
 
 class TestSampleRows:

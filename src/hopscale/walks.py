@@ -51,7 +51,9 @@ class NoiseTable:
 
     @classmethod
     def of(cls, weights: NDArray[Any]) -> NoiseTable:
-        """Table of the distribution in proportion to ``weights``, at least one of which is positive."""
+        """Table of the distribution in proportion to ``weights``; uniform where none is positive."""
+        if not weights.any():  # walks meet no feature at all: there will be no pair to draw noise for
+            weights = np.ones(len(weights))
         order = np.argsort(-weights, kind="stable")
         share = np.cumsum(weights[order], dtype=np.float64)
         last = np.floor(share / share[-1] * 2.0**32) - 1

@@ -38,11 +38,6 @@ template <int NV> struct Row {
             store(p + LANES * i, x + a * v[i]);
         }
     }
-    float squared() const {
-        Floats s = v[0] * v[0];
-        for (int i = 1; i < size(); ++i) s += v[i] * v[i];
-        return sum(s);
-    }
     Floats times(const float *p) const {  // what a dot product sums over
         Floats s = v[0] * load(p);
         for (int i = 1; i < size(); ++i) s += v[i] * load(p + LANES * i);

@@ -29,14 +29,10 @@ struct Train {
                  g.times(feature(ids[i + 3])), x + i);
         for (; i < count; ++i) x[i] = sum(g.times(feature(ids[i])));
         for (; i % SIGMOIDS; ++i) x[i] = 0.0f;
-        // Weighted steps are implicit ones, to first order: a step of weight w ends where w small ones would.
-        const float curvature = g.squared();
         for (i = 0; i < count; i += SIGMOIDS)
             for (int k = i; k < i + SIGMOIDS; ++k) {
-                const float label = k < positives ? 1.0f : 0.0f;
-                const float rate = t.learning_rate * (k < positives ? 1.0f : noise_weight);
-                const float p = sigmoid(x[k]);
-                x[k] = rate * (label - p) / (1.0f + rate * p * (1.0f - p) * curvature);
+                const float label = k < positives ? 1.0f : 0.0f, weight = k < positives ? 1.0f : noise_weight;
+                x[k] = t.learning_rate * weight * (label - sigmoid(x[k]));
             }
         Row<NV> step(t.width);
         step.zero();
