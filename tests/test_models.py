@@ -25,7 +25,7 @@ from hopscale.exceptions import (
 from hopscale.models.base import MAX_DIMENSIONS
 from hopscale.parallel import Workers
 from hopscale.solvers.pmi import OVERSAMPLING
-from hopscale.solvers.result import padded
+from hopscale.solvers.tables import padded
 from reference import csr, dense, random_graph
 
 MODELS = {
@@ -456,8 +456,10 @@ class TestInterruptions:
 
     @pytest.mark.skipif(sys.platform == "win32", reason="no signal can be sent to oneself there")
     @pytest.mark.parametrize("n_jobs", [1, 2])
-    def test_ctrl_c_ends_a_long_fit_and_leaves_no_model(self, n_jobs):
+    def test_ctrl_c_ends_a_long_fit_and_leaves_no_model(self, n_jobs, request):
         model = make("DeepWalk", "sgns", walk_length=80, epochs=150, n_jobs=n_jobs)  # some twenty seconds
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
+        request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
         timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         with pytest.raises(KeyboardInterrupt):

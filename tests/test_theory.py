@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.linalg import orthogonal_procrustes
+from scipy.linalg import block_diag, orthogonal_procrustes
 from scipy.spatial.distance import pdist
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
@@ -12,6 +12,9 @@ from threadpoolctl import threadpool_limits
 
 from hopscale import AE, MUSAE, AttributedGraph, DeepWalk, Walklets, datasets
 from hopscale.exceptions import HopscaleWarning
+from hopscale.pairs import Pairs, Scale
+from hopscale.parallel import Workers
+from hopscale.solvers.matrices import RowSampler, SampledMatrix
 from reference import best_approximation, dense, feature_probability, pmi, positive_pmi, random_graph, seen_after
 
 SOLVERS = {
@@ -181,6 +184,28 @@ class TestSampledRowsConverge:
         assert errors[-1].max() < 0.15
         # A hundred times the walks: at least five times closer, the root with some room for the logarithm.
         assert np.all(errors[1] / errors[3] > 5)
+
+
+class TestLearningRows:
+    def test_rows_drawn_by_degree_stand_for_all(self):
+        """Rows are drawn with a probability π that grows with the degree and divided by √π: E[M'ᵀM'] = MᵀM."""
+        graph = random_graph(150, 12, density=0.1, weighted=True, seed=3)
+        pairs, scale = Pairs(graph.adjacency, graph.features), Scale((2,), 2)
+        scaling = (1 / pairs.feature_probability(scale)).astype(np.float32)
+        eye = np.eye(12, 16, dtype=np.float32)
+
+        def gram(seed, memory):
+            sampler = RowSampler(pairs, scale, scaling, walks=50, seed=seed, workers=workers)
+            matrix = SampledMatrix(sampler, memory)
+            return matrix.transposed_times(matrix.times(eye))[:, :12].astype(float), matrix.shape[0]
+
+        with Workers(1) as workers:
+            full = [gram(seed, 10**9) for seed in range(60)]
+            some = [gram(seed, 10_000) for seed in range(60)]
+        assert {rows for _, rows in full} == {150}
+        assert max(rows for _, rows in some) < 75
+        ratio = np.mean([g for g, _ in some], axis=0) / np.mean([g for g, _ in full], axis=0)
+        np.testing.assert_allclose(np.diag(ratio), 1, atol=0.1)
 
 
 class TestRemarks:
@@ -358,6 +383,26 @@ class TestWhatSaysNothing:
         assert model.node_vectors(0)[38].any()
         assert not model.feature_vectors(0)[4].any()
         assert model.feature_vectors(0)[3].any()
+
+    @pytest.mark.parametrize("solver", SOLVERS)
+    def test_features_only_where_no_walk_comes(self, solver):
+        A, _ = dense(random_graph(20, 4, isolated=3))
+        F = np.zeros((20, 4))
+        F[17:, 1] = 1
+        model = MUSAE(dimensions=8, **SOLVERS[solver]).fit(AttributedGraph(A, F))
+        assert not model.feature_embedding_[:, 2:].any()
+        assert model.node_vectors(0)[17:].any()
+
+    @pytest.mark.parametrize(
+        "solver",
+        ["pmi", pytest.param("sgns", marks=pytest.mark.xfail(reason="a node without a pair keeps its first vector"))],
+    )
+    def test_a_component_without_features_has_zero_vectors(self, solver):
+        one, other = dense(random_graph(20, 4)), dense(random_graph(10, 4))
+        A = block_diag(one[0], other[0])
+        model = MUSAE(dimensions=8, **SOLVERS[solver]).fit(AttributedGraph(A, np.pad(one[1], ((0, 10), (0, 0)))))
+        assert not model.embedding_[20:].any()
+        assert np.all(model.embedding_[:20].any(axis=1))
 
 
 class TestPlantedPartition:

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.stats import chi2_contingency, chisquare
 
 from hopscale._core import _native
-from hopscale.walks import AliasTable, WalkGraph, expected_visits
+from hopscale.walks import NoiseTable, WalkGraph, expected_visits
 from reference import csr, dense, random_graph, transition
 
 # Seeds are fixed: a p-value below this is a mistake, not bad luck.
@@ -61,12 +61,13 @@ class TestStreams:
         """Where each node's walk leads: without noise the first update is half the vector of the node it meets."""
         clique = np.ones((self.N, self.N)) - np.eye(self.N)
         G, H = np.zeros((self.N, 16), dtype=np.float32), np.eye(self.N, 16, dtype=np.float32)
-        noise = AliasTable.of(np.ones(self.N))
+        noise = NoiseTable.of(np.ones(self.N))
         offsets, neighbors, _ = csr(clique)
         context = (*csr(np.eye(self.N))[:2], None, None)
         nodes, visits = np.array(nodes, dtype=np.int32), np.ones(len(nodes), dtype=np.int64)
-        arguments = (offsets, neighbors, None, None, *context, noise.keep, noise.other, G, H, None, nodes, visits)
-        _native.train(*arguments, 0b10, 1.0, 5, 1, 0, seed, scale, round_, np.zeros(1, dtype=np.uint8))
+        arguments = (offsets, neighbors, None, None, *context, noise.last, noise.feature, noise.guide, noise.shift)
+        how = (1.0, 0, 1, 1, seed, scale, round_)  # rate 1, noise of weight 0
+        _native.train(*arguments, G, H, None, nodes, visits, 0b10, *how, np.zeros(1, dtype=np.uint8))
         np.testing.assert_allclose(G[nodes].max(axis=1), 0.5, atol=1e-6)
         return G[nodes].argmax(axis=1)
 
