@@ -216,4 +216,3 @@ def _add_product(panels: list[Panel], width: int, x: Array, y: Array, workers: W
         _native.panels_times(addresses, width, x, y, *piece)
 
     workers.run(one, ranges(len(y), ROW_CHUNK))
-

@@ -27,4 +27,3 @@ class Solution:
     feature_probability: NDArray[np.float64]
     singular_values: NDArray[np.float64] | None = None
     rows: str = ""
-

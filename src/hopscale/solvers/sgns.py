@@ -24,7 +24,7 @@ from hopscale.walks import NoiseTable, Start, expected_visits
 
 __all__ = ["MAX_NEGATIVES", "SGNSSolver"]
 
-_Copy = tuple[Array, NDArray[np.uint32], int]  # a shard's features, updates of each, pairs seen
+_Copy = tuple[Array, NDArray[np.uint32], int]  # a shard's features times updates, updates, pairs
 
 SHARDS = 16
 ROUNDS = 100
@@ -34,7 +34,7 @@ TAIL = 25
 # Positives that meet a node's row together, and how much a noise feature may weigh that they share. Without
 # sharing every positive has its own noise, and the batch only keeps the processor busy.
 BATCH = 8
-SHARED_WEIGHT = 4.0
+SHARED_WEIGHT = 5.0
 OWN_BATCH = 4
 MAX_NEGATIVES = 64  # what the kernel holds at once
 
@@ -172,7 +172,9 @@ class _Task:
 
                 def shard(nodes: NDArray[np.int32], round_: int = round_, H: Array = H) -> _Copy:
                     own, touches = table_of(H), np.zeros(len(H), dtype=np.uint32)
-                    return own, touches, self._run(nodes, round_, G, own, touches)
+                    seen = self._run(nodes, round_, G, own, touches)
+                    own *= touches[:, None].astype(np.float32)
+                    return own, touches, seen
 
                 H = self._average(H, self.workers.map(shard, self.shards))
                 if round_ >= self.rounds - self.tail:
@@ -209,7 +211,6 @@ class _Task:
         total = zero_table(*before.shape)
         count = np.zeros(len(before))
         for own, touches, seen in copies:
-            own *= touches[:, None].astype(np.float32)
             total += own
             count += touches
             self.pairs_seen += seen

@@ -18,6 +18,7 @@ from hopscale.solvers.tables import Array
 
 __all__ = ["Operator", "orthonormal", "truncated_svd"]
 
+
 class Operator(Protocol):
     """A matrix of shape (n, q) through its products."""
 
