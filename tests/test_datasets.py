@@ -106,8 +106,7 @@ class TestPlantedBlocks:
     def test_every_pair_is_as_likely_as_its_neighbours(self):
         # 400 graphs of 6 nodes in 2 blocks: each of the 15 pairs on its own against its probability.
         counts = sum(
-            planted_blocks(6, 2, 0, p_in=0.7, p_out=0.2, random_state=seed).adjacency.toarray()
-            for seed in range(400)
+            planted_blocks(6, 2, 0, p_in=0.7, p_out=0.2, random_state=seed).adjacency.toarray() for seed in range(400)
         )
         same = np.equal.outer(np.arange(6) // 3, np.arange(6) // 3)
         for u, v in zip(*np.triu_indices(6, 1), strict=True):

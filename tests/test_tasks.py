@@ -194,13 +194,9 @@ class TestEvaluate:
 
 class TestSummary:
     def test_mean_and_standard_error(self):
-        records = [
-            {"task": "t", "split": i, "n_test": 5, "score": x} for i, x in enumerate([1.0, 2.0, 3.0, 6.0])
-        ]
+        records = [{"task": "t", "split": i, "n_test": 5, "score": x} for i, x in enumerate([1.0, 2.0, 3.0, 6.0])]
         # Deviations −2, −1, 0, 3: s² = 14/3, divided by 4 splits.
-        assert summarize(records) == {
-            "score": {"mean": 3.0, "standard_error": pytest.approx(np.sqrt(14 / 3 / 4))}
-        }
+        assert summarize(records) == {"score": {"mean": 3.0, "standard_error": pytest.approx(np.sqrt(14 / 3 / 4))}}
 
     def test_undefined_scores_are_left_out(self):
         summary = summarize([{"score": 1.0}, {"score": float("nan")}, {"score": 3.0}])

@@ -132,7 +132,7 @@ class TestSkipGramFactorisesPMI:
             possible = np.isfinite(target)
             found, target = products(model, hops[0])[possible], target[possible]
             assert np.corrcoef(found, target)[0, 1] > 0.98
-            assert np.abs(found - target).mean() < 0.06
+            assert np.abs(found - target).mean() < 0.08
             assert np.abs(found - target).max() < 0.5
 
     def test_of_nodes_with_different_numbers_of_features(self):
@@ -393,10 +393,7 @@ class TestWhatSaysNothing:
         assert not model.feature_embedding_[:, 2:].any()
         assert model.node_vectors(0)[17:].any()
 
-    @pytest.mark.parametrize(
-        "solver",
-        ["pmi", pytest.param("sgns", marks=pytest.mark.xfail(reason="a node without a pair keeps its first vector"))],
-    )
+    @pytest.mark.parametrize("solver", SOLVERS)
     def test_a_component_without_features_has_zero_vectors(self, solver):
         one, other = dense(random_graph(20, 4)), dense(random_graph(10, 4))
         A = block_diag(one[0], other[0])

@@ -125,6 +125,17 @@ class Pairs:
             weights = self.walks.degrees / max(self.walks.degrees.sum(), 1e-300)
         return np.asarray(weights @ self.context.astype(np.float64)).ravel()
 
+    def sees_features(self, scale: Scale) -> NDArray[np.bool_]:
+        """Whether a walk from each node can meet any feature at this scale."""
+        here = np.diff(self.context.indptr) > 0
+        seen = np.zeros(self.n_nodes, dtype=np.bool_)
+        for hop in range(scale.hops[-1] + 1):
+            if hop:
+                here = (self.adjacency @ here.astype(np.float32)) > 0
+            if hop in scale.hops:
+                seen |= here
+        return seen
+
     def work(self, scales: Sequence[Scale]) -> float:
         """Multiplications that exact panels of these scales take."""
         return float(max(max(s.hops) for s in scales)) * self.adjacency.nnz * self.n_features
@@ -178,7 +189,7 @@ class Pairs:
                 total = block
                 if len(scale.hops) > 1:
                     total = pooled.setdefault(i, np.zeros_like(block))
-                    total += block
+                    np.add(total, block, out=total)
                 if hop == scale.hops[-1]:
                     scaling = np.zeros(width, dtype=np.float32)
                     scaling[: last - first] = scalings[i][first:last] / len(scale.hops)

@@ -21,6 +21,7 @@ __all__ = ["Pairs", "Rows", "is_whole", "read_pairs", "read_rows"]
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 # Numbers that are names as they stand, while NumPy would read them as 7: +7, 007, -07.
+_LONG_NUMBER = re.compile(r"[0-9]{19,}")
 _TEXT_NUMBER = re.compile(r"(?:\+|-?0[0-9])")
 # What publishers call the columns of nodes, without case, digits, spaces and underscores.
 _NODE_COLUMNS = re.compile("(new)?id|(from|to)?node(id)?|source|target|src|dst|from|to|vertex")
@@ -149,6 +150,8 @@ def read_pairs(
 def _read_fast(rows: Rows, width: int, line: int) -> Pairs | None:
     """Whole numbers at the speed of ``numpy.loadtxt``, or None if anything calls for care."""
     body = rows.body
+    if any(int(number) >= 2**63 for number in _LONG_NUMBER.findall(body)):  # some releases of NumPy wrap around
+        return None
     if not body.isascii() or _TEXT_NUMBER.match(body) or re.search(rf"[\s,;]{_TEXT_NUMBER.pattern}", body):
         return None
     kind = np.dtype([("first", np.int64), ("second", np.int64), ("amount", np.float64)][:width])

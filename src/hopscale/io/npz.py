@@ -113,5 +113,5 @@ def _labels(arrays: dict[str, NDArray[Any]]) -> NDArray[Any] | None:
         return target
     if target.dtype.kind not in "iu" or classes.ndim != 1 or (target < -1).any() or (target >= len(classes)).any():
         raise GraphError(f"'target' must count into the {classes.size} names of 'class_names', or be -1")
-    named: NDArray[Any] = np.append(classes.astype(object), [None])[target]
+    named = np.array([*classes.tolist(), None], dtype=object)[target]
     return named.astype(classes.dtype) if (target >= 0).all() else named

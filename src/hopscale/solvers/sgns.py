@@ -107,13 +107,13 @@ class SGNSSolver:
     def _visits(self, pairs: Pairs, scale: Scale) -> NDArray[np.float64]:
         """Expected number of visits of each node over the whole training."""
         if scale.is_self:  # a pass over every node's own features each epoch, as in the authors' code
-            has_features = np.diff(pairs.context.indptr) > 0
-            return has_features * float(self.epochs)
+            return np.where(pairs.sees_features(scale), float(self.epochs), 0.0)
         positions = self.walk_length - self.window
         once = expected_visits(
             pairs.adjacency, start=self.start, walks_per_node=self.walks_per_node, positions=positions
         )
-        return 2.0 * self.epochs * once  # either side of the source
+        # Either side of the source. Nodes that never meet a feature are not visited: there is nothing to learn.
+        return np.where(pairs.sees_features(scale), 2.0 * self.epochs * once, 0.0)
 
 
 class _Task:

@@ -70,7 +70,7 @@ def truncated_svd(
         if shift:
             w -= np.float32(shift) * v
         # MᵀM − shift has the same leading vectors as long as the shift stays below half the smallest wanted
-        # eigenvalue, and separates them better: as accurate as twice as many plain steps.
+        # eigenvalue, and separates them better: five steps are as accurate as seven plain ones.
         v, smallest = orthonormal(w)
         if iteration:  # before, v was not orthonormal and the value means nothing
             shift = max(shift, (smallest + shift) / 2)
