@@ -133,7 +133,7 @@ class TestSkipGramFactorisesPMI:
             found, target = products(model, hops[0])[possible], target[possible]
             assert np.corrcoef(found, target)[0, 1] > 0.98
             assert np.abs(found - target).mean() < 0.08
-            assert np.abs(found - target).max() < 0.5
+            assert np.abs(found - target).max() < 0.6  # shared noise is coarsest on the rarest pairs
 
     def test_of_nodes_with_different_numbers_of_features(self):
         """A corpus counts a node once for each feature that it meets.
