@@ -405,6 +405,15 @@ class TestBadParameters:
         exact = make("MUSAE", memory_limit=limit, rows="exact").fit(large())
         np.testing.assert_array_equal(exact.embedding_, make("MUSAE").fit(large()).embedding_)
 
+    @pytest.mark.filterwarnings("ignore::hopscale.exceptions.HopscaleWarning")
+    def test_a_scale_that_fits_the_memory_limit_is_exact(self):
+        """Some 3 MB of scale 2 or 3: together they pass 6 MB, alone they fit; 2 MB hold neither, but scale 1."""
+        graph = datasets.erdos_renyi(2100, 4, 8, 600)
+        exact, alone, mixed = (make("MUSAE", memory_limit=limit).fit(graph) for limit in ("1GiB", "4MB", "2MB"))
+        np.testing.assert_allclose(alone.embedding_, exact.embedding_, atol=1e-4)
+        assert alone.rows_ == exact.rows_
+        assert [label for label, rows in mixed.rows_.items() if "sampled" in rows] == ["2", "3"]
+
 
 @every_solver
 class TestBadGraphs:
@@ -480,6 +489,13 @@ class TestInterruptions:
             model.fit(toy())
         with pytest.raises(NotFittedError):
             model.node_vectors()
+
+    def test_kernels_are_told_to_stop_when_anything_fails(self):
+        with pytest.raises(RuntimeError), Workers(2) as failed:
+            raise RuntimeError
+        with Workers(2) as fine:
+            pass
+        assert (failed.stop[0], fine.stop[0]) == (1, 0)
 
     def test_results_come_in_order_and_few_are_alive_at_once(self):
         alive, most, lock = 0, 0, threading.Lock()
