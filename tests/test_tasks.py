@@ -75,6 +75,10 @@ class TestClassification:
         assert _roc_auc(test, probabilities, seen) == pytest.approx((1 + 1 + 0.5) / 3)
         assert np.isnan(_roc_auc(np.zeros(4, int), probabilities, seen))
 
+    def test_names_are_not_classes(self):
+        with pytest.raises(GraphError, match=r"100 labelled nodes have 100 different ones.*right column"):
+            node_classification(np.zeros((100, 2)), [f"user {i}" for i in range(100)])
+
     def test_single_member_is_warned_of_and_scored(self):
         labels = np.array(["x"] * 20 + ["y"])
         with pytest.warns(HopscaleWarning, match="such as 'y'"):

@@ -87,6 +87,11 @@ def node_classification(
     if len(names) < 2:
         held = f"all {len(y)} labelled nodes are of class {names[0]!r}" if names else "no node has a label"
         raise GraphError(f"{held}: there is nothing to tell apart")
+    if len(names) > max(20, len(y) // 2):
+        raise GraphError(
+            f"the labels are no classes: {len(y)} labelled nodes have {len(names)} different ones, such as "
+            f"{names[0]!r} and {names[1]!r}. Is this the right column?"
+        )
     lonely = [names[code] for code in np.flatnonzero(np.bincount(classes) == 1)]
     if lonely:
         warnings.warn(
