@@ -153,6 +153,15 @@ class TestSkipGramFactorisesPMI:
             assert np.corrcoef(found, target)[0, 1] > 0.97
             assert np.abs(found - target).mean() < 0.08
 
+    def test_a_feature_that_a_round_does_not_meet_stays_where_it_is(self):
+        """So few pairs that most features go without an update for most rounds, and some for all of the last."""
+        graph = datasets.erdos_renyi(400, 4, 2, 400)
+        few = {"walk_length": 4, "walks_per_node": 1, "epochs": 1, "negatives": 2, "share_negatives": False}
+        model = MUSAE(dimensions=3, self_scale=False, solver="sgns", **few).fit(graph)
+        held = dense(graph)[1].any(axis=0)
+        for label in "123":
+            assert np.array_equal(model.feature_vectors(label).any(axis=1), held)
+
     def test_of_real_feature_values(self):
         """A value is proportional to p(f|v): PMI of the values, whatever their size."""
         graph = random_graph(16, 6, density=0.35, values=True, seed=2)
@@ -250,6 +259,11 @@ class TestTransfer:
         graph = graph()
         fitted = model(dimensions=40, rows=rows, walk_length=5).fit(graph)
         np.testing.assert_allclose(fitted.transform(graph), fitted.embedding_, atol=1e-5)
+
+    def test_direct_solver_with_more_features_than_are_placed_in_one_go(self):
+        graph = datasets.erdos_renyi(150, 4, 40, 2200)
+        model = MUSAE(dimensions=8).fit(graph)
+        np.testing.assert_allclose(model.transform(graph), model.embedding_, atol=1e-5)
 
     def test_sgns_puts_the_training_graph_near_where_it_was(self):
         """Both are stationary points of the same loss in G, up to the noise of a rate that ends at 0.025.
