@@ -60,6 +60,14 @@ class TestPropagate:
         expected = scale[:, None].astype(float) * ((A if weighted else A != 0).astype(float) @ block)
         np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-4)
 
+    def test_refuses_arrays_that_are_too_short(self, isa):
+        offsets, neighbors, weights = csr(np.eye(4))
+        scale, block, out = np.ones(4, np.float32), np.ones((4, 16), np.float32), np.zeros((4, 16), np.float32)
+        for wrong in ((weights[:3], scale), (None, scale[:3])):
+            with pytest.raises(ValueError, match="a scale per node, and a weight per edge"):
+                _native.propagate(offsets, neighbors, *wrong, block, out)
+        assert not out.any()
+
 
 class TestCompress:
     def compress(self, block, scale):
@@ -202,7 +210,8 @@ def noise_arguments(noise):
 
 
 class TestTrain:
-    @pytest.mark.parametrize(("batch", "shared"), [(1, 5), (8, 16)])
+    # As scale 0, shared and own noise have it, a weight of less than one pair's noise, and both limits.
+    @pytest.mark.parametrize(("batch", "shared"), [(1, 5), (8, 8), (4, 20), (8, 16), (1, 64), (64, 64)])
     @pytest.mark.parametrize(
         ("kind", "width"),
         [("plain", 16), ("plain", 48), ("plain", 176)]
@@ -247,15 +256,73 @@ class TestTrain:
         assert (G == 1).all()
         assert (H == 1).all()
 
-    def run_on_a_ring(self, G, H, stop):
+    @pytest.mark.parametrize(
+        "short",
+        [
+            {"alias": (np.ones(7, np.float32), np.zeros(8, np.int32))},
+            {"alias": (np.ones(8, np.float32), np.zeros(7, np.int32))},
+            {"alias": (np.ones(8, np.float32), None)},
+            {"counts": np.ones(3, np.float32)},
+            {"keep": np.ones(3, np.float32)},
+        ],
+    )
+    def test_refuses_arrays_that_are_too_short(self, isa, short):
+        G, H = np.ones((4, 16), dtype=np.float32), np.ones((4, 16), dtype=np.float32)
+        with pytest.raises(ValueError, match="an entry per edge, counts one per feature entry, keep one per feature"):
+            self.run_on_a_ring(G, H, GO_ON, **short)
+        assert (G == 1).all()
+
+    def run_on_a_ring(self, G, H, stop, *, alias=(None, None), counts=None, keep=None, touches=None):
         ring = np.roll(np.eye(4), 1, axis=1)
         offsets, neighbors, _ = csr(ring + ring.T)
         noise = NoiseTable.of(np.ones(4))
         nodes, visits = np.arange(4, dtype=np.int32), np.full(4, 3, dtype=np.int64)
-        context = (*csr(np.eye(4))[:2], None, None)
+        context = (*csr(np.eye(4))[:2], counts, keep)
         how = (0.05, 5, 1, 5, 0, 1, 0)
-        arguments = (offsets, neighbors, None, None, *context, *noise_arguments(noise), G, H, None, nodes, visits)
+        arguments = (offsets, neighbors, *alias, *context, *noise_arguments(noise), G, H, touches, nodes, visits)
         return list(_native.train(*arguments, 2, *how, stop))
+
+
+class TestOutputs:
+    """An array of another type would be converted, and what a kernel writes be lost with the copy."""
+
+    def test_of_the_direct_solver(self):
+        M, x, wrong = csr(np.eye(4)), np.ones((4, 16), np.float32), np.zeros((4, 16))
+        addresses = np.array([[a.ctypes.data for a in panel(np.eye(4))]], dtype=np.uint64)
+        room = np.zeros(5, np.uint32), np.zeros(65, np.uint8), np.zeros(65, np.float32)
+        calls = [
+            lambda: _native.propagate(*M[:2], None, np.ones(4, np.float32), x, wrong),
+            lambda: _native.panels_times(addresses, 4, x, wrong, 0, 4),
+            lambda: _native.panel_transposed_times(*panel(np.eye(4)), x, wrong),
+            lambda: _native.csr_times(*M, x, wrong, 0, 4),
+            *(
+                lambda i=i: _native.compress(
+                    x, np.ones(16, np.float32), *(a.astype(np.int64) if i == j else a for j, a in enumerate(room))
+                )
+                for i in range(3)
+            ),
+        ]
+        for call in calls:
+            with pytest.raises(TypeError, match="incompatible function arguments"):
+                call()
+
+    def test_of_walks(self):
+        offsets, neighbors, weights = csr(np.eye(4))
+        keep, other, starts = np.zeros(4, np.float32), np.zeros(4, np.int32), np.arange(4, dtype=np.int32)
+        for wrong in ((keep.astype(float), other), (keep, other.astype(np.int64))):
+            with pytest.raises(TypeError, match="incompatible function arguments"):
+                _native.build_alias(offsets, weights.astype(float), *wrong)
+        with pytest.raises(TypeError, match="incompatible function arguments"):
+            _native.sample_walks(offsets, neighbors, None, None, starts, 2, 0, np.zeros((4, 2, 3), np.int64))
+
+    @pytest.mark.parametrize("wrong", range(4))
+    def test_of_skip_gram(self, wrong):
+        """Both tables, the counts of updates, and the flag that is watched."""
+        arrays = [np.zeros((4, 16), np.float32), np.zeros((4, 16), np.float32), np.zeros(4, np.uint32), GO_ON]
+        arrays[wrong] = arrays[wrong].astype(float)
+        G, H, touches, stop = arrays
+        with pytest.raises(TypeError, match="incompatible function arguments"):
+            TestTrain().run_on_a_ring(G, H, stop, touches=touches)
 
 
 class TestAlias:

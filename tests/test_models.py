@@ -301,19 +301,27 @@ class TestTransform:
         assert found[:, own].any()
         assert not found[:, own.stop :].any()
 
-    def test_another_solver_than_that_of_the_fit_is_refused(self, solver):
+    @pytest.mark.parametrize("name", INDUCTIVE)
+    @pytest.mark.parametrize("features", [None, np.zeros((60, 2))])
+    def test_a_graph_without_any_feature_is_placed_at_zero_with_a_word_about_it(self, name, features, solver):
+        with pytest.warns(HopscaleWarning, match="no node of the graph has a feature"):
+            found = fitted(name, solver).transform(AttributedGraph(toy().adjacency, features))
+        assert found.shape == (60, 13)
+        assert not found.any()
+
+    def test_parameters_changed_after_the_fit_move_nothing(self, solver):
         model = make("MUSAE", solver).fit(toy())
-        model.set_params(solver="sgns" if solver == "pmi" else "pmi")
-        with pytest.raises(ParameterError, match="solver was changed"):
-            model.transform(toy())
+        before = model.transform(toy())
+        model.set_params(solver="sgns" if solver == "pmi" else "pmi", shift=3.0, random_state=None, epochs=1)
+        np.testing.assert_array_equal(model.transform(toy()), before)
 
 
 BAD_ANYWHERE = {
     "dimensions": [0, -3, 2.5, "many", True, None],
     "window": [0, -1, 1.5, 31, True],
     "solver": ["svd", None, 3],
-    "walk_length": [0, -1, 8.5],
-    "walks_per_node": [0, 2.5],
+    "walk_length": [0, -1, 8.5, 2**31 // 2],  # times 2 walks a node
+    "walks_per_node": [0, 2.5, 2**31 // 8, 10**30],
     "n_jobs": [0, 1.5, "two"],
     "random_state": [-1, "seven"],
 }
@@ -448,6 +456,17 @@ class TestBadGraphs:
             np.testing.assert_allclose(products.mean(axis=1), -np.log(5), atol=0.3)  # PMI 0, less log b
 
     @every_model
+    def test_a_feature_with_the_name_of_a_node_as_a_feature(self, name, solver):
+        names = [*range(38), ("node", 3), ("node", "node 3")]
+        graph = AttributedGraph(toy().adjacency, toy().features, node_ids=toy().node_ids, feature_names=names)
+        model = make(name, solver)
+        if name.endswith("EGO"):
+            with pytest.raises(GraphError, match=r"\('node', 'node 3'\) is the name of a feature already \(1 such"):
+                model.fit(graph)
+        else:
+            assert model.fit(graph).embedding_.any()
+
+    @every_model
     def test_what_is_no_graph(self, name, solver):
         for wrong in (None, 3, [[0, 1], [1, 0]]):
             with pytest.raises(GraphError, match="cannot read a graph"):
@@ -481,11 +500,11 @@ class TestInterruptions:
     @every_solver
     def test_a_failure_in_a_thread_reaches_the_caller(self, solver, monkeypatch):
         def broken(*_):
-            raise MemoryError("no more")
+            raise MemoryError(f"no more in {threading.current_thread().name}")
 
-        monkeypatch.setattr(f"hopscale.solvers.{'svd._gram' if solver == 'pmi' else 'sgns._Task._run'}", broken)
+        monkeypatch.setattr(_native, "propagate" if solver == "pmi" else "train", broken)
         model = make("MUSAE", solver, n_jobs=3)
-        with pytest.raises(MemoryError, match="no more"):
+        with pytest.raises(MemoryError, match="no more in hopscale"):  # the name of a worker, not the main thread
             model.fit(toy())
         with pytest.raises(NotFittedError):
             model.node_vectors()

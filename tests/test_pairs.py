@@ -199,6 +199,18 @@ class TestPanels:
         np.testing.assert_allclose(found, np.log(np.maximum(seen / features.mean(axis=0), 1)), atol=3e-6)
 
 
+class TestOwnRows:
+    def test_are_the_positive_logarithms_and_no_larger_than_the_features(self, rng):
+        graph = random_graph(30, 9, values=True, isolated=2)
+        pairs = Pairs(graph.adjacency, graph.features)
+        scaling = rng.uniform(0, 2, 9).astype(np.float32)
+        found = pairs.own_rows(scaling)
+        F = graph.features.toarray().astype(float)
+        np.testing.assert_allclose(found.toarray(), np.log(np.maximum(F * scaling, 1)), atol=1e-6)
+        assert found.nnz == np.count_nonzero(F * scaling > 1)
+        assert graph.features.nnz == np.count_nonzero(F)  # nothing was taken from the graph
+
+
 class TestFeatureProbability:
     @pytest.mark.parametrize("hops", [(0,), (2,), (1, 2)])
     def test_is_the_stationary_one_and_at_scale_0_the_mean_over_nodes(self, hops):

@@ -272,6 +272,9 @@ class TestRefusals:
             {"scales": '[{"hops": [1], "dimensions": -8}]'},
             {"scales": '[{"hops": [1], "dimensions": 4}, {"hops": [1], "dimensions": 4}]'},
             {"scales": '[{"hops": [10000000000], "dimensions": 8}]'},
+            {"scales": '[{"hops": [31], "dimensions": 8}]'},  # no bit of a kernel's mask
+            {"scales": '[{"hops": [2, 1], "dimensions": 8}]'},
+            {"scales": '[{"hops": [1, 1, 2], "dimensions": 8}]'},
             {"scales": '[{"hops": [1], "dimensions": 7}]'},
             {"rows": "[]"},
             {"rows": '{"0": 1}'},

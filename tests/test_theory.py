@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.linalg import block_diag, orthogonal_procrustes
 from scipy.spatial.distance import pdist
 from sklearn.linear_model import LogisticRegression
@@ -260,6 +261,14 @@ class TestTransfer:
         fitted = model(dimensions=40, rows=rows, walk_length=5).fit(graph)
         np.testing.assert_allclose(fitted.transform(graph), fitted.embedding_, atol=1e-5)
 
+    def test_direct_solver_that_could_not_keep_exact_rows(self):
+        """Rows are sampled where the fit's were, with the fit's seed, although a projection would need no room."""
+        graph = datasets.erdos_renyi(2100, 4, 8, 600)
+        with pytest.warns(HopscaleWarning, match="estimated from"):
+            model = MUSAE(dimensions=16, memory_limit="2MB", random_state=None, walk_length=8).fit(graph)
+        assert any(model.sampled_)
+        np.testing.assert_allclose(model.transform(graph), model.embedding_, atol=1e-5)
+
     def test_direct_solver_with_more_features_than_are_placed_in_one_go(self):
         graph = datasets.erdos_renyi(150, 4, 40, 2200)
         model = MUSAE(dimensions=8).fit(graph)
@@ -429,3 +438,35 @@ class TestPlantedPartition:
         assert np.mean(same) > 0.9
         score = cross_val_score(LogisticRegression(max_iter=2000), fitted.embedding_, graph.labels, cv=4)
         assert score.mean() > 0.97
+
+
+class TestEveryNodeIsTrainedOrZero:
+    def test_nodes_that_are_hardly_ever_visited(self):
+        """Leaves of a hub have so small a share of the walks that a short training might pass them by."""
+        n, leaves = 400, 300
+        rng = np.random.default_rng(0)
+        A = np.zeros((n + leaves, n + leaves))
+        A[:n, :n] = np.triu(rng.random((n, n)) < 0.3, 1)
+        A[0, n:] = 0.01
+        graph = AttributedGraph(A + A.T)
+        settings = {"dimensions": 8, "solver": "sgns", "walk_length": 5, "walks_per_node": 1, "epochs": 1}
+        trained = DeepWalk(**settings).fit(graph).embedding_
+        # The start depends on the seed alone; so does that of a training that cannot move.
+        start = DeepWalk(**settings, learning_rate=1e-30, min_learning_rate=0).fit(graph).embedding_
+        assert start.any(axis=1).all()
+        assert not np.any((trained == start).all(axis=1))
+
+
+class TestHubs:
+    def test_long_sums_do_not_pass_for_knowledge(self):
+        """All nodes of a star have the same features: nothing is to be learnt, however many leaves there are."""
+        leaves = 60_000
+        hub = np.zeros(leaves, dtype=np.int64)
+        graph = AttributedGraph(
+            sp.coo_array((np.ones(leaves), (hub, np.arange(1, leaves + 1))), shape=(leaves + 1, leaves + 1)),
+            np.tile([0.3, 1 / 3, 0.7], (leaves + 1, 1)),
+            directed="symmetrize",
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HopscaleWarning)
+            assert not MUSAE(dimensions=8).fit(graph).embedding_.any()

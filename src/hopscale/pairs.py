@@ -125,6 +125,15 @@ class Pairs:
             weights = self.walks.degrees / max(self.walks.degrees.sum(), 1e-300)
         return np.asarray(weights @ self.context.astype(np.float64)).ravel()
 
+    def own_rows(self, scaling: NDArray[np.float32]) -> sp.csr_array:
+        """Positive entries of log(scaling · F): scale 0, where no walk is taken."""
+        F = self.context
+        ratio = F.data * scaling[F.indices]
+        values = np.log(np.maximum(ratio, 1.0), dtype=np.float32)
+        own = sp.csr_array((values, F.indices, F.indptr), shape=F.shape, copy=True)
+        own.eliminate_zeros()
+        return own
+
     def sees_features(self, scale: Scale) -> NDArray[np.bool_]:
         """Whether a walk from each node can meet any feature at this scale."""
         here = np.diff(self.context.indptr) > 0
@@ -159,6 +168,8 @@ class Pairs:
         Propagating a few columns of F through the graph keeps the block in cache, and each hop is one
         step from the last, so all scales cost no more than the longest. Panels come in ``order``.
         """
+
+        _ = self._by_column  # made once, before threads ask for it
 
         def compute(j: int) -> list[Panel]:
             return self._panel(scales, scalings, j * width, width)

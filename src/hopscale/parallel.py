@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -53,6 +54,31 @@ def ranges(count: int, size: int) -> list[tuple[int, int]]:
     return [(begin, min(begin + size, count)) for begin in range(0, count, size)]
 
 
+class _SingleThreadedBlas:
+    """The process's limit on BLAS threads: set by the first who wants it, lifted by the last."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._limits: threadpool_limits | None = None
+
+    def enter(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                self._limits = threadpool_limits(limits=1, user_api="blas")
+
+    def leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0 and self._limits is not None:
+                self._limits.restore_original_limits()
+                self._limits = None
+
+
+_single_threaded_blas = _SingleThreadedBlas()
+
+
 class Workers:
     """A pool of threads that stops within a moment of being interrupted.
 
@@ -65,7 +91,7 @@ class Workers:
         self._verbose = verbose
 
     def __enter__(self) -> Workers:
-        self._blas = threadpool_limits(limits=1, user_api="blas")
+        _single_threaded_blas.enter()
         self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="hopscale")
         return self
 
@@ -75,7 +101,7 @@ class Workers:
         if kind is not None:
             self.stop[0] = 1
         self._pool.shutdown(wait=True, cancel_futures=True)
-        self._blas.restore_original_limits()
+        _single_threaded_blas.leave()
 
     def bar(self, total: int, description: str, unit: str) -> tqdm[None]:
         """Progress bar on the error stream; silent unless asked for and on a terminal."""
@@ -101,5 +127,5 @@ class Workers:
 
     def run(self, function: Callable[[Task], object], tasks: Iterable[Task]) -> None:
         """Call ``function`` on every task; the results are dropped."""
-        for _ in self.map(function, tasks, at_once=None):
+        for _ in self.map(function, tasks):
             pass

@@ -63,6 +63,7 @@ template <typename F> inline auto with_registers(int width, F &&f) {
 }
 
 constexpr int AHEAD = 8;  // rows fetched ahead of their use
+constexpr int RUN = 256;  // neighbours summed in one go
 
 template <int NV> inline void prefetch_row(const float *row, int width) {
     for (int i = 0; i < (NV ? NV * PAD : width); i += PAD) HOPSCALE_PREFETCH(row + i);
@@ -78,13 +79,19 @@ struct Propagate {
     template <int NV> void run() const {
         const std::int64_t last = offsets[end];
         for (std::int64_t i = begin; i < end; ++i) {
-            Row<NV> row(width);
+            // Summed in runs, and these summed: at a hub one long sum would lose digits.
+            Row<NV> row(width), run(width);
             row.zero();
-            for (std::int64_t e = offsets[i]; e < offsets[i + 1]; ++e) {
-                if (e + AHEAD < last) prefetch_row<NV>(in + std::int64_t(neighbors[e + AHEAD]) * width, width);
-                const float *p = in + std::int64_t(neighbors[e]) * width;
-                if (weights) row.add(weights[e], p);
-                else row.add(p);
+            for (std::int64_t e = offsets[i]; e < offsets[i + 1];) {
+                const std::int64_t stop = e + RUN < offsets[i + 1] ? e + RUN : offsets[i + 1];
+                run.zero();
+                for (; e < stop; ++e) {
+                    if (e + AHEAD < last) prefetch_row<NV>(in + std::int64_t(neighbors[e + AHEAD]) * width, width);
+                    const float *p = in + std::int64_t(neighbors[e]) * width;
+                    if (weights) run.add(weights[e], p);
+                    else run.add(p);
+                }
+                for (int k = 0; k < row.size(); ++k) row.v[k] += run.v[k];
             }
             for (int k = 0; k < row.size(); ++k) row.v[k] = scale[i] * row.v[k];
             row.write(out + i * width);

@@ -26,6 +26,7 @@ template <typename T> using Maybe = std::optional<Vector<T>>;
 using Release = nb::call_guard<nb::gil_scoped_release>;
 
 template <typename T> const T *data(const Maybe<T> &array) { return array ? array->data() : nullptr; }
+template <typename T> bool fits(const Maybe<T> &array, std::size_t count) { return !array || array->shape(0) == count; }
 
 std::vector<const hopscale::Kernels *> available() {
     std::vector<const hopscale::Kernels *> found{&hopscale::kernels_baseline};
@@ -66,6 +67,7 @@ hopscale::WalkSource walk_source(const Vector<std::int64_t> &edge_offsets, const
 
 }  // namespace
 
+// What a kernel writes to, or watches for a change, is `noconvert`: of another type it would be a copy, and lost.
 NB_MODULE(_native, m) {
     m.doc() = "Kernels of hopscale: serial over a range, called from threads.";
 
@@ -90,10 +92,13 @@ NB_MODULE(_native, m) {
               const auto n = std::int64_t(offsets.shape(0)) - 1;
               require(std::int64_t(in.shape(0)) == n && std::int64_t(out.shape(0)) == n && in.shape(1) == out.shape(1),
                       "blocks must have one row per node");
+              require(std::int64_t(scale.shape(0)) == n && fits(weights, neighbors.shape(0)),
+                      "propagate: there must be a scale per node, and a weight per edge or none");
               chosen->propagate(offsets.data(), neighbors.data(), data(weights), scale.data(), in.data(), out.data(),
                                 row_width(in.shape(1)), 0, n);
           },
-          "offsets"_a, "neighbors"_a, "weights"_a.none(), "scale"_a, "block"_a, "out"_a, Release());
+          "offsets"_a, "neighbors"_a, "weights"_a.none(), "scale"_a, "block"_a, "out"_a.noconvert(),
+          Release());
 
     m.def("compress",
           [](Matrix<float> block, Vector<float> scale, VectorOut<std::uint32_t> offsets,
@@ -105,7 +110,7 @@ NB_MODULE(_native, m) {
               return chosen->compress(block.data(), scale.data(), int(width), std::int64_t(rows), offsets.data(),
                                       columns.data(), values.data());
           },
-          "block"_a, "scale"_a, "offsets"_a, "columns"_a, "values"_a, Release());
+          "block"_a, "scale"_a, "offsets"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), Release());
 
     m.def("panels_times",
           [](Matrix<std::uint64_t> panels, int panel_width, Matrix<float> x, MatrixOut<float> y, std::int64_t begin,
@@ -116,7 +121,7 @@ NB_MODULE(_native, m) {
               chosen->panels_times(panels.data(), std::int64_t(panels.shape(0)), panel_width, x.data(), y.data(),
                                    row_width(x.shape(1)), begin, end);
           },
-          "panels"_a, "panel_width"_a, "x"_a, "y"_a, "begin"_a, "end"_a, Release());
+          "panels"_a, "panel_width"_a, "x"_a, "y"_a.noconvert(), "begin"_a, "end"_a, Release());
 
     m.def("panel_transposed_times",
           [](Vector<std::uint32_t> offsets, Vector<std::uint8_t> columns, Vector<float> values, Matrix<float> y,
@@ -126,7 +131,7 @@ NB_MODULE(_native, m) {
               chosen->panel_transposed_times(offsets.data(), columns.data(), values.data(), std::int64_t(y.shape(0)),
                                              y.data(), w.data(), int(w.shape(0)), row_width(y.shape(1)));
           },
-          "offsets"_a, "columns"_a, "values"_a, "y"_a, "w"_a, Release());
+          "offsets"_a, "columns"_a, "values"_a, "y"_a, "w"_a.noconvert(), Release());
 
     m.def("csr_times",
           [](Vector<std::int64_t> offsets, Vector<std::int32_t> columns, Vector<float> values, Matrix<float> x,
@@ -137,7 +142,7 @@ NB_MODULE(_native, m) {
               chosen->csr_times(offsets.data(), columns.data(), values.data(), x.data(), y.data(),
                                 row_width(x.shape(1)), begin, end);
           },
-          "offsets"_a, "columns"_a, "values"_a, "x"_a, "y"_a, "begin"_a, "end"_a, Release());
+          "offsets"_a, "columns"_a, "values"_a, "x"_a, "y"_a.noconvert(), "begin"_a, "end"_a, Release());
 
     m.def("train",
           [](Vector<std::int64_t> edge_offsets, Vector<std::int32_t> neighbors, Maybe<float> edge_keep,
@@ -155,6 +160,11 @@ NB_MODULE(_native, m) {
                           noise_guide.shape(0) == (std::uint64_t(1) << (32 - noise_shift)) &&
                           (!touches || touches->shape(0) == feature_table.shape(0)),
                       "train: shapes do not match");
+              require(fits(edge_keep, neighbors.shape(0)) && fits(edge_other, neighbors.shape(0)) &&
+                          edge_keep.has_value() == edge_other.has_value() &&
+                          fits(feature_counts, feature_columns.shape(0)) &&
+                          fits(feature_keep, feature_table.shape(0)),
+                      "train: alias tables need an entry per edge, counts one per feature entry, keep one per feature");
               require(batch >= 1 && batch <= hopscale::MAX_BATCH && shared >= 1 && shared <= hopscale::MAX_BATCH,
                       "train: batch and shared must lie between 1 and 64");
               const auto result = chosen->train(
@@ -168,8 +178,9 @@ NB_MODULE(_native, m) {
           },
           "edge_offsets"_a, "neighbors"_a, "edge_keep"_a.none(), "edge_other"_a.none(), "feature_offsets"_a,
           "feature_columns"_a, "feature_counts"_a.none(), "feature_keep"_a.none(), "noise_last"_a, "noise_feature"_a,
-          "noise_guide"_a, "noise_shift"_a, "node_table"_a, "feature_table"_a, "touches"_a.none(), "nodes"_a, "visits"_a, "hops"_a, "learning_rate"_a,
-          "negatives"_a, "batch"_a, "shared"_a, "seed"_a, "scale"_a, "round"_a, "stop"_a, Release());
+          "noise_guide"_a, "noise_shift"_a, "node_table"_a.noconvert(), "feature_table"_a.noconvert(),
+          "touches"_a.none().noconvert(), "nodes"_a, "visits"_a, "hops"_a, "learning_rate"_a, "negatives"_a, "batch"_a,
+          "shared"_a, "seed"_a, "scale"_a, "round"_a, "stop"_a.noconvert(), Release());
 
     m.def("build_alias",
           [](Vector<std::int64_t> offsets, Vector<double> weights, VectorOut<float> keep,
@@ -177,7 +188,7 @@ NB_MODULE(_native, m) {
               hopscale::build_alias(offsets.data(), std::int64_t(offsets.shape(0)) - 1, weights.data(), keep.data(),
                                     other.data());
           },
-          "offsets"_a, "weights"_a, "keep"_a, "other"_a, Release());
+          "offsets"_a, "weights"_a, "keep"_a.noconvert(), "other"_a.noconvert(), Release());
 
     m.def("sample_walks",
           [](Vector<std::int64_t> edge_offsets, Vector<std::int32_t> neighbors, Maybe<float> edge_keep,
@@ -191,7 +202,7 @@ NB_MODULE(_native, m) {
                                      int(out.shape(2)), seed, out.data());
           },
           "edge_offsets"_a, "neighbors"_a, "edge_keep"_a.none(), "edge_other"_a.none(), "starts"_a, "count"_a,
-          "seed"_a, "out"_a, Release());
+          "seed"_a, "out"_a.noconvert(), Release());
 
     m.def("sample_rows",
           [](Vector<std::int64_t> edge_offsets, Vector<std::int32_t> neighbors, Maybe<float> edge_keep,
@@ -213,5 +224,5 @@ NB_MODULE(_native, m) {
           },
           "edge_offsets"_a, "neighbors"_a, "edge_keep"_a.none(), "edge_other"_a.none(), "feature_offsets"_a,
           "feature_columns"_a, "feature_values"_a, "nodes"_a, "walks"_a, "hops"_a, "scale"_a, "seed"_a, "stream"_a,
-          "stop"_a);
+          "stop"_a.noconvert());
 }

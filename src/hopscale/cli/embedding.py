@@ -14,7 +14,7 @@ from hopscale.cli.program import Console, finite_or_none, with_console
 from hopscale.graph import AttributedGraph
 from hopscale.io.atomic import check_writable
 from hopscale.io.vectors import FORMATS, check_exportable, vector_format, write_vectors
-from hopscale.models import DeepWalk, NodeEmbedding, Walklets, load_model
+from hopscale.models import NodeEmbedding, load_model
 from hopscale.tasks import evaluate, summarize
 
 __all__ = ["embed", "score_lines", "scores", "transform"]
@@ -61,7 +61,7 @@ def embed(
     if output:
         check_exportable(graph.node_ids, formats[output])
     if feature_output:
-        check_exportable(_context_names(learner, graph), formats[feature_output])
+        check_exportable(learner.context_names(graph), formats[feature_output])
     console.say(_described(graph))
 
     begin = time.perf_counter()
@@ -140,14 +140,6 @@ def _checked_outputs(
         taken[place] = "is written to"
         check_writable(path)
     return {path: vector_format(path, format_name) for path in tables}
-
-
-def _context_names(model: NodeEmbedding, graph: AttributedGraph) -> list[Any]:
-    """Names that the features' vectors will have."""
-    if isinstance(model, (DeepWalk, Walklets)):
-        return graph.node_ids.tolist()
-    nodes = [("node", node) for node in graph.node_ids.tolist()] if model.get_params()["ego"] else []
-    return graph.feature_names.tolist() + nodes
 
 
 def _described(graph: AttributedGraph) -> str:

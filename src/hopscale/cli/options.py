@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from hopscale.graph import AttributedGraph
 from hopscale.io import read_graph
-from hopscale.models import AE, MUSAE, DeepWalk, NodeEmbedding, Walklets
+from hopscale.models import MUSAE, NodeEmbedding, registry
 
 __all__ = [
     "MODELS",
@@ -28,7 +28,7 @@ __all__ = [
 
 Command = Callable[..., None]
 
-MODELS: dict[str, type[NodeEmbedding]] = {"ae": AE, "musae": MUSAE, "deepwalk": DeepWalk, "walklets": Walklets}
+MODELS = {name.lower(): model for name, model in registry.MODELS.items()}
 
 # What is not here is not an option; names, types and defaults come from the models themselves.
 PARAMETER_HELP = {

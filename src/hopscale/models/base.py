@@ -34,6 +34,8 @@ __all__ = ["Context", "NodeEmbedding", "SolverName"]
 SolverName = Literal["pmi", "sgns"]
 Context = Literal["features", "features+nodes", "nodes"]
 
+MAX_WINDOW = 30  # kernels take hops as the bits of a mask
+MAX_WALKS = 2**31 - 1  # a kernel's count of walks from a node
 MAX_DIMENSIONS = 1016  # of one scale: a kernel's row holds 1,024 floats, and the direct solver adds 8
 
 
@@ -119,7 +121,7 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         with Workers(self.n_jobs, verbose=bool(self.verbose)) as workers:
             solutions = solver.fit(pairs, scales, workers)
 
-        self._keep(graph, feature_names, solutions)
+        self._keep(graph, feature_names, solutions, solver)
         return self
 
     def fit_transform(self, graph: Any, y: Any = None) -> NDArray[np.float32]:
@@ -147,14 +149,29 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
                 f"{type(self).__name__} cannot embed other nodes: its context holds the training nodes themselves. "
                 "AE and MUSAE with ego=False can"
             )
-        if (self.solver == "pmi") != (self.singular_values_ is not None):
-            raise ParameterError("the solver was changed after fit; fit again, or change it back")
         graph = as_graph(graph)
-        solver = self._checked_solver()
         pairs = Pairs(graph.adjacency, self._matched_features(graph))
         with Workers(self.n_jobs, verbose=bool(self.verbose)) as workers:
-            blocks = [solver.project(pairs, solution, workers) for solution in self._solutions()]
+            blocks = [self.solver_.project(pairs, solution, workers) for solution in self._solutions()]
         return np.hstack(blocks)
+
+    def context_names(self, graph: AttributedGraph) -> NDArray[Any]:
+        """Names that ``feature_names_`` has after a fit on a graph: those of its features, its nodes or both.
+
+        Where there are both, the node ``7`` is the feature ``("node", 7)``.
+        """
+        if self._context == "nodes":
+            return graph.node_ids
+        if self._context == "features":
+            return graph.feature_names
+        features, nodes = graph.feature_names.tolist(), [("node", node) for node in graph.node_ids.tolist()]
+        taken = set(features).intersection(nodes)
+        if taken:
+            raise GraphError(
+                f"with ego=True a node is a feature as well, but {next(name for name in nodes if name in taken)!r} "
+                f"is the name of a feature already ({len(taken)} such name(s)): rename the feature(s)"
+            )
+        return name_array(features + nodes)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the columns of ``embedding_``: hop label and number."""
@@ -206,9 +223,7 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
     # Checking what came in.
 
     def _checked_scales(self) -> list[Scale]:
-        whole("window", self.window, least=1)
-        if self.window > 30:
-            raise ParameterError(f"window must be at most 30, not {self.window}")
+        whole("window", self.window, least=1, most=MAX_WINDOW)
         groups = self._hop_groups()
         hops = sum(len(group) for group in groups)
         if whole("dimensions", self.dimensions, least=1) < hops:
@@ -222,13 +237,14 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         choice("solver", self.solver, ["pmi", "sgns"])
         walk_length = whole("walk_length", self.walk_length, least=1)
         walks_per_node = whole("walks_per_node", self.walks_per_node, least=1)
+        walks = whole("walk_length * walks_per_node", walk_length * walks_per_node, least=1, most=MAX_WALKS)
         seed = seed_of(self.random_state)
         if self.solver == "pmi":
             return PMISolver(
                 shift=number("shift", self.shift, least=0, above=True),
                 memory_limit=memory_bytes(self.memory_limit),
                 rows=choice("rows", self.rows, ["auto", "exact", "sampled"]),
-                walks=walk_length * walks_per_node,
+                walks=walks,
                 seed=seed,
             )
         if walk_length <= self.window:
@@ -255,18 +271,18 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
                 f"the graph has no edges ({graph.n_nodes} node(s)): there is nothing to walk on. Self-loops are "
                 "dropped unless the graph is made with self_loops=True"
             )
+        names = self.context_names(graph)
         if self._context == "nodes":
-            return Pairs(graph.adjacency, _identity(graph.n_nodes)), graph.node_ids
+            return Pairs(graph.adjacency, _identity(graph.n_nodes)), names
         if self._context == "features+nodes":
             both = sp.csr_array(sp.hstack([graph.features, _identity(graph.n_nodes)], format="csr"))
-            names = graph.feature_names.tolist() + [("node", node) for node in graph.node_ids.tolist()]
-            return Pairs(graph.adjacency, both), name_array(names)
+            return Pairs(graph.adjacency, both), names
         if not graph.features.nnz:
             raise GraphError(
                 "no node of the graph has a feature: use DeepWalk or Walklets, or ego=True, to learn from its "
                 "edges alone"
             )
-        return Pairs(graph.adjacency, graph.features), graph.feature_names
+        return Pairs(graph.adjacency, graph.features), names
 
     def _matched_features(self, graph: AttributedGraph) -> sp.csr_array:
         """Features of another graph in the columns of this model."""
@@ -274,6 +290,12 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         where = np.array([column.get(name, -1) for name in graph.feature_names.tolist()], dtype=np.int64)
         entries = where[graph.features.indices]
         known = entries >= 0
+        if not graph.features.nnz:
+            warnings.warn(
+                "no node of the graph has a feature: there is nothing to place it by, and all vectors are zero",
+                HopscaleWarning,
+                stacklevel=3,
+            )
         if not known.all():
             unknown = np.unique(graph.features.indices[~known])
             if not known.any():
@@ -298,6 +320,7 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         graph: AttributedGraph,
         feature_names: NDArray[Any],
         solutions: list[Solution],
+        solver: PMISolver | SGNSSolver,
     ) -> None:
         embedding = np.hstack([s.node_vectors for s in solutions])
         feature_embedding = np.hstack([s.feature_vectors for s in solutions])
@@ -310,6 +333,8 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         self.scales_ = [s.scale for s in solutions]
         self.feature_probability_ = np.stack([s.feature_probability for s in solutions])
         self.rows_ = {s.scale.label: s.rows for s in solutions}
+        self.sampled_ = [s.sampled for s in solutions]
+        self.solver_ = solver  # as it was: parameters that change later must not move new nodes
         sigma = [s.singular_values for s in solutions if s.singular_values is not None]
         self.singular_values_ = np.concatenate(sigma) if sigma else None
         self.__dict__.pop("_node_index", None)
@@ -337,6 +362,7 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
                     feature_vectors=self.feature_embedding_[:, columns],
                     feature_probability=self.feature_probability_[i],
                     singular_values=None if self.singular_values_ is None else self.singular_values_[columns],
+                    sampled=self.sampled_[i],
                 )
             )
         return solutions

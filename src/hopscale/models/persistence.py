@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import math
 import os
+from dataclasses import asdict, fields
 from importlib.metadata import version
+from itertools import pairwise
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -25,18 +27,17 @@ from hopscale.exceptions import FileFormatError, ParameterError
 from hopscale.graph import name_array
 from hopscale.io.atomic import replacing
 from hopscale.io.content import existing
-from hopscale.models.attributed import AE, MUSAE
-from hopscale.models.base import NodeEmbedding
-from hopscale.models.proximity import DeepWalk, Walklets
+from hopscale.models.base import MAX_WINDOW, NodeEmbedding
+from hopscale.models.registry import MODELS
 from hopscale.pairs import Scale
+from hopscale.solvers import PMISolver, SGNSSolver
 
 __all__ = ["load_model", "save_model"]
 
 FORMAT = "hopscale.model"
 FORMAT_VERSION = 1
 
-# A file names its class; only these are ever made from one.
-_MODELS: dict[str, type[NodeEmbedding]] = {model.__name__: model for model in (AE, MUSAE, DeepWalk, Walklets)}
+_SOLVERS: dict[str, type[PMISolver] | type[SGNSSolver]] = {"pmi": PMISolver, "sgns": SGNSSolver}
 
 _DTYPES = {
     "embedding": "F32",
@@ -81,8 +82,8 @@ def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
     >>> again.neighbors("D", k=1) == model.neighbors("D", k=1)
     True
     """
-    if type(model) is not _MODELS.get(type(model).__name__):
-        raise ParameterError(f"cannot save a {type(model).__name__}: models are {', '.join(_MODELS)}")
+    if type(model) is not MODELS.get(type(model).__name__):
+        raise ParameterError(f"cannot save a {type(model).__name__}: models are {', '.join(MODELS)}")
     check_is_fitted(model)
     tensors: dict[str, NDArray[Any]] = {
         "embedding": model.embedding_,
@@ -99,7 +100,13 @@ def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
         "hopscale_version": version("hopscale"),
         "model": type(model).__name__,
         "parameters": json.dumps({name: _plain(name, value) for name, value in model.get_params().items()}),
-        "scales": json.dumps([{"hops": scale.hops, "dimensions": scale.dimensions} for scale in model.scales_]),
+        "scales": json.dumps(
+            [
+                {"hops": scale.hops, "dimensions": scale.dimensions, "sampled": sampled}
+                for scale, sampled in zip(model.scales_, model.sampled_, strict=True)
+            ]
+        ),
+        "solver": json.dumps({"name": _solver_name(model.solver_), **asdict(model.solver_)}),
         "rows": json.dumps(model.rows_),
     }
     tensors = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
@@ -146,7 +153,8 @@ class _Reader:
             with safe_open(self.path, framework="numpy") as file:
                 metadata = self._checked_metadata(file.metadata() or {})
                 model = self._empty_model(metadata)
-                model.scales_ = self._scales(metadata)
+                model.scales_, model.sampled_ = self._scales(metadata)
+                model.solver_ = self._solver(metadata)
                 model.rows_ = self._rows(metadata)
                 self._fill(model, file)
                 return model
@@ -169,7 +177,7 @@ class _Reader:
                 f"written by hopscale {metadata.get('hopscale_version')} in format {written}, while this version "
                 f"({version('hopscale')}) reads formats up to {FORMAT_VERSION}: upgrade hopscale"
             )
-        missing = {"model", "parameters", "scales", "rows"} - set(metadata)
+        missing = {"model", "parameters", "scales", "solver", "rows"} - set(metadata)
         if missing:
             raise self._wrong(f"the metadata has no {', '.join(sorted(missing))}")
         return metadata
@@ -182,27 +190,36 @@ class _Reader:
 
     def _empty_model(self, metadata: dict[str, str]) -> NodeEmbedding:
         name = metadata["model"]
-        if name not in _MODELS:
-            raise self._wrong(f"a model of class {name!r}, but this version knows {', '.join(_MODELS)}")
+        if name not in MODELS:  # a file names its class; only these are ever made from one
+            raise self._wrong(f"a model of class {name!r}, but this version knows {', '.join(MODELS)}")
         parameters = self._parsed(metadata["parameters"], "'parameters'")
-        known = _MODELS[name]().get_params()
+        known = MODELS[name]().get_params()
         if not isinstance(parameters, dict) or not all(_is_scalar(value) for value in parameters.values()):
             raise self._wrong("'parameters' is not an object of plain values")
         strangers = sorted(set(parameters) - set(known))
         if strangers:
             raise self._wrong(f"{name} has no parameter {', '.join(map(repr, strangers))} in this version")
-        return _MODELS[name](**parameters)
+        return MODELS[name](**parameters)
 
-    def _scales(self, metadata: dict[str, str]) -> list[Scale]:
+    def _scales(self, metadata: dict[str, str]) -> tuple[list[Scale], list[bool]]:
         listed = self._parsed(metadata["scales"], "'scales'")
         try:
-            scales = [Scale(tuple(map(_hop, entry["hops"])), _count(entry["dimensions"])) for entry in listed]
+            scales = [Scale(_hops(entry["hops"]), _count(entry["dimensions"])) for entry in listed]
         except (TypeError, KeyError, ValueError) as error:
             raise self._wrong(f"'scales' does not list hops and dimensions ({error!r})") from error
         labels = {scale.label for scale in scales if scale.hops and scale.dimensions > 0}
         if not scales or len(labels) < len(scales):
             raise self._wrong("'scales' has none, or an empty or repeated one")
-        return scales
+        return scales, [entry.get("sampled") is True for entry in listed]
+
+    def _solver(self, metadata: dict[str, str]) -> PMISolver | SGNSSolver:
+        values = self._parsed(metadata["solver"], "'solver'")
+        kind = _SOLVERS.get(values.pop("name", "")) if isinstance(values, dict) else None
+        if kind is None:
+            raise self._wrong(f"'solver' does not name one of {', '.join(_SOLVERS)}")
+        if set(values) != {field.name for field in fields(kind)} or not all(map(_is_setting, values.values())):
+            raise self._wrong(f"'solver' does not hold the settings of {kind.__name__}")
+        return kind(**values)
 
     def _rows(self, metadata: dict[str, str]) -> dict[str, str]:
         rows = self._parsed(metadata["rows"], "'rows'")
@@ -293,6 +310,14 @@ def _plain(name: str, value: Any) -> Any:
     raise ParameterError(f"cannot save {name}={value!r}: expected a number, text, a boolean or None")
 
 
+def _solver_name(solver: PMISolver | SGNSSolver) -> str:
+    return next(name for name, kind in _SOLVERS.items() if type(solver) is kind)
+
+
+def _is_setting(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, (int, float)) and 0 <= value < 2**63)
+
+
 def _is_scalar(value: Any) -> bool:
     return value is None or isinstance(value, (str, int, float))
 
@@ -303,5 +328,8 @@ def _count(value: Any, most: int = 2**31 - 1) -> int:
     return value
 
 
-def _hop(value: Any) -> int:
-    return _count(value, most=62)  # kernels take hops as the bits of a mask
+def _hops(values: Any) -> tuple[int, ...]:
+    hops = tuple(_count(value, most=MAX_WINDOW) for value in values)
+    if any(later <= earlier for earlier, later in pairwise(hops)):
+        raise ValueError(f"{list(hops)} does not rise from hop to hop")
+    return hops

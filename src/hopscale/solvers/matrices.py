@@ -85,7 +85,8 @@ def project_panels(
     with workers.bar(count, f"scale {scale.label}: transform", "panel") as bar:
         for first in range(0, count, PANEL_GROUP):
             group = list(islice(panels, PANEL_GROUP))
-            _add_product(group, width, basis[first * width :], y, workers)
+            part = basis[first * width : (first + PANEL_GROUP) * width]
+            _add_product(group, width, part, y, workers)
             bar.update(len(group))
     return np.ascontiguousarray(y[:, : basis.shape[1]])
 
@@ -128,24 +129,18 @@ class RowSampler:
         return np.ascontiguousarray(np.concatenate(products)[:, : basis.shape[1]])
 
 
-class SampledMatrix:
-    """Sampled rows of as many nodes as fit ``memory`` bytes."""
+class RowMatrix:
+    """M held as rows and, for products with its transpose, as columns."""
 
-    def __init__(self, sampler: RowSampler, memory: int) -> None:
-        self._sampler = sampler
-        nodes, weights = self._learning_rows(memory)
-        matrix = sp.csr_array(sp.vstack(list(sampler.blocks(nodes)), format="csr"))
-        matrix.data *= np.repeat(weights, np.diff(matrix.indptr))
+    def __init__(self, matrix: sp.csr_array, workers: Workers) -> None:
         self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
-        self._rows = _Csr(matrix, sampler.workers)
-        self._columns = _Csr(sp.csr_array(matrix.T), sampler.workers)
+        self._rows = _Csr(matrix, workers)
+        self._columns = _Csr(sp.csr_array(matrix.T), workers)
 
     @property
     def description(self) -> str:
         """What is held, in words."""
-        n = self._sampler.pairs.n_nodes
-        which = "all rows" if self.shape[0] == n else f"{self.shape[0]:,} of {n:,} rows"
-        return f"rows sampled from {self._sampler.walks} walks a node, learning from {which}"
+        return f"exact rows, {self._rows.entries:,} positive entries"
 
     def times(self, x: Array) -> Array:
         """M·x."""
@@ -156,22 +151,45 @@ class SampledMatrix:
         return self._columns.times(y)
 
     def every_row(self, b: Array, v: Array) -> Array:
+        """M·v for all nodes, given b = M·v: all rows are here."""
+        return b
+
+
+class SampledMatrix(RowMatrix):
+    """Sampled rows of as many nodes as fit ``memory`` bytes."""
+
+    def __init__(self, sampler: RowSampler, memory: int) -> None:
+        self._sampler = sampler
+        nodes, weights = self._learning_rows(memory)
+        self._complete = weights is None
+        matrix = sp.csr_array(sp.vstack(list(sampler.blocks(nodes)), format="csr"))
+        if weights is not None:
+            matrix.data *= np.repeat(weights, np.diff(matrix.indptr))
+        super().__init__(matrix, sampler.workers)
+
+    @property
+    def description(self) -> str:
+        """What is held, in words."""
+        which = "all rows" if self._complete else f"{self.shape[0]:,} of {self._sampler.pairs.n_nodes:,} rows"
+        return f"rows sampled from {self._sampler.walks} walks a node, learning from {which}"
+
+    def every_row(self, b: Array, v: Array) -> Array:
         """M·v for all nodes, given b = M·v for the rows that are here."""
-        return b if self.shape[0] == self._sampler.pairs.n_nodes else self._sampler.project(v)
+        return b if self._complete else self._sampler.project(v)
 
-    def _learning_rows(self, memory: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """Nodes to learn from, and the weight of their rows.
+    def _learning_rows(self, memory: int) -> tuple[NDArray[np.int32], NDArray[np.float32] | None]:
+        """Nodes to learn from, and the weight of their rows; no weights if that is all nodes.
 
-        Drawn systematically with a probability π that grows with the degree; a row is divided by √π, so
+        Else drawn systematically with a probability π that grows with the degree; a row is divided by √π, so
         that MᵀM keeps its expectation.
         """
         sampler, n = self._sampler, self._sampler.pairs.n_nodes
         trial = np.unique(np.linspace(0, n - 1, min(n, 256)).astype(np.int32))
         entries = sum(block.nnz for block in sampler.blocks(trial)) / len(trial)
-        row_bytes = 8 * 3 * max(1.0, entries) + 32  # CSR, its transpose, and room to build them
+        row_bytes = 8 * 4 * max(1.0, entries) + 64  # CSR, its transpose, and room to build them
         capacity = max(memory / row_bytes, LEAST_ROWS * sampler.scale.dimensions)
         if capacity >= n:
-            return np.arange(n, dtype=np.int32), np.ones(n, dtype=np.float32)
+            return np.arange(n, dtype=np.int32), None
         degrees = sampler.pairs.walks.degrees
         share = degrees + degrees.mean()
         chance = np.minimum(1.0, share * (capacity / share.sum()))
@@ -188,6 +206,10 @@ class _Csr:
         self._indices = matrix.indices.astype(np.int32, copy=False)
         self._data = matrix.data.astype(np.float32, copy=False)
         self._workers = workers
+
+    @property
+    def entries(self) -> int:
+        return len(self._data)
 
     def times(self, x: Array) -> Array:
         rows = len(self._offsets) - 1

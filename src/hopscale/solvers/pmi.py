@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hopscale.exceptions import HopscaleWarning
 from hopscale.pairs import Pairs, Panel, Scale
 from hopscale.parallel import Workers
-from hopscale.solvers.matrices import PanelMatrix, RowSampler, SampledMatrix, project_panels
+from hopscale.solvers.matrices import PanelMatrix, RowMatrix, RowSampler, SampledMatrix, project_panels
 from hopscale.solvers.result import Solution
 from hopscale.solvers.svd import truncated_svd
 from hopscale.solvers.tables import Array, padded
@@ -61,40 +61,53 @@ class PMISolver:
         """Solutions of all scales."""
         probabilities = [pairs.feature_probability(scale) for scale in scales]
         scalings = [self._scaling(p) for p in probabilities]
+        # All scales that walk in one sweep where they fit together; else one by one; else from samples.
+        walked = [i for i, scale in enumerate(scales) if not scale.is_self]
+        together = self._exact(pairs, [scales[i] for i in walked], [scalings[i] for i in walked], workers)
+        exact = dict(zip(walked, together or [], strict=False))
+        del together
         solutions = []
-        # All scales in one sweep where they fit together; else one by one; else from samples.
-        matrices = self._exact(pairs, scales, scalings, workers) if self.rows != "sampled" else None
         for i, scale in enumerate(scales):
-            matrix: PanelMatrix | SampledMatrix | None = matrices[i] if matrices else None
-            if matrix is None and (self.rows != "sampled" or scale.is_self):
-                alone = self._exact(pairs, [scale], [scalings[i]], workers, forced=scale.is_self)
-                matrix = alone[0] if alone else None
-            if matrix is None:
-                self._warn_of_sampling(scale)
-                sampler = RowSampler(pairs, scale, scalings[i], self.walks, self.seed, workers)
-                matrix = SampledMatrix(sampler, self.memory_limit // 2)
+            matrix = exact.pop(i, None) or self._matrix(pairs, scale, scalings[i], workers)
             workers.say(f"scale {scale.label}: {matrix.description}")
             solutions.append(self._factorise(matrix, scale, probabilities[i], workers))
-            if matrices:
-                matrices[i] = None  # free it before the next scale is factorised
+            del matrix  # before the next scale's is made
         return solutions
 
     def project(self, pairs: Pairs, solution: Solution, workers: Workers) -> Array:
-        """Vectors of the nodes of another graph over the same features: M'·H·Σ⁻¹."""
+        """Vectors of the nodes of another graph over the same features: M'·H·Σ⁻¹.
+
+        Rows are sampled if those of ``fit`` were, so that the graph of ``fit`` gives its vectors again.
+        """
         assert solution.singular_values is not None
         scale, sigma = solution.scale, solution.singular_values
         inverse = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=sigma > 0)
         basis = (solution.feature_vectors * inverse).astype(np.float32)
         scaling = self._scaling(solution.feature_probability)
-        if scale.is_self or self._may_be_exact(pairs, [scale]):
-            width = self._panel_width(pairs)
-            at_once = self._at_once(pairs, width)
-            return project_panels(pairs, scale, scaling, basis, workers, width=width, at_once=at_once)
-        return RowSampler(pairs, scale, scaling, self.walks, self.seed, workers).project(basis)
+        if scale.is_self:
+            return RowMatrix(pairs.own_rows(scaling), workers).times(basis)[:, : scale.dimensions]
+        if solution.sampled or not self._may_be_exact(pairs, [scale]):
+            return RowSampler(pairs, scale, scaling, self.walks, self.seed, workers).project(basis)
+        width = self._panel_width(pairs)
+        at_once = self._at_once(pairs, width)
+        return project_panels(pairs, scale, scaling, basis, workers, width=width, at_once=at_once)
+
+    def _matrix(
+        self, pairs: Pairs, scale: Scale, scaling: NDArray[np.float32], workers: Workers
+    ) -> PanelMatrix | RowMatrix:
+        """The matrix of one scale on its own."""
+        if scale.is_self:
+            return RowMatrix(pairs.own_rows(scaling), workers)
+        alone = self._exact(pairs, [scale], [scaling], workers)
+        if alone:
+            return alone[0]
+        self._warn_of_sampling(scale)
+        sampler = RowSampler(pairs, scale, scaling, self.walks, self.seed, workers)
+        return SampledMatrix(sampler, self.memory_limit // 2)
 
     def _factorise(
         self,
-        matrix: PanelMatrix | SampledMatrix,
+        matrix: PanelMatrix | RowMatrix,
         scale: Scale,
         probability: NDArray[np.float64],
         workers: Workers,
@@ -122,6 +135,7 @@ class PMISolver:
             feature_probability=probability,
             singular_values=np.pad(root**2, (0, missing)),
             rows=matrix.description,
+            sampled=isinstance(matrix, SampledMatrix),
         )
 
     def _warn_of_sampling(self, scale: Scale) -> None:
@@ -166,13 +180,11 @@ class PMISolver:
         scales: Sequence[Scale],
         scalings: Sequence[NDArray[np.float32]],
         workers: Workers,
-        *,
-        forced: bool = False,
-    ) -> list[PanelMatrix | None] | None:
+    ) -> list[PanelMatrix] | None:
         """Compressed exact matrices of the scales, or None where they would pass the memory limit."""
-        forced = forced or (self.rows == "exact" and len(scales) == 1)
-        if not (forced or self._may_be_exact(pairs, scales)):
+        if not scales or not self._may_be_exact(pairs, scales):
             return None
+        forced = self.rows == "exact" and len(scales) == 1
         width = self._panel_width(pairs)
         count = -(-pairs.n_features // width)
         # Spread over the columns first, so that the first few panels tell how large all will be.

@@ -18,7 +18,8 @@ class Solution:
     """Vectors of one scale: G·Hᵀ estimates the target matrix.
 
     ``feature_probability`` and, for the direct solver, ``singular_values`` are what placing new nodes
-    needs besides H. ``rows`` says in words what the vectors were learnt from.
+    needs besides H. ``rows`` says in words what the vectors were learnt from; ``sampled``
+    whether the direct solver had only estimates of the rows.
     """
 
     scale: Scale
@@ -27,3 +28,4 @@ class Solution:
     feature_probability: NDArray[np.float64]
     singular_values: NDArray[np.float64] | None = None
     rows: str = ""
+    sampled: bool = False

@@ -27,15 +27,18 @@ __all__ = ["MAX_NEGATIVES", "SGNSSolver"]
 _Copy = tuple[Array, NDArray[np.uint32], int]  # a shard's features times updates, updates, pairs
 
 SHARDS = 16
-ROUNDS = 100
-# Vectors are averaged over the last rounds: the steps' noise then averages out instead of staying in the
-# result, with or without shared negatives.
-TAIL = 25
+# Rounds: enough that a feature has few updates in a shard between two averages, or the shards drift apart.
+LEAST_ROUNDS, MOST_ROUNDS = 100, 2000
+UPDATES_PER_ROUND = 64
+# Vectors are averaged over the last quarter of the rounds: the steps' noise then averages out instead of staying
+# in the result, with or without shared negatives.
+TAIL = 4
 # Positives that meet a node's row together, and how much a noise feature may weigh that they share. Without
 # sharing every positive has its own noise, and the batch only keeps the processor busy.
 BATCH = 8
 SHARED_WEIGHT = 5.0
 OWN_BATCH = 4
+LEAST_VISITS = 8  # of a node, however small its share: its random start must not pass for its vector
 MAX_NEGATIVES = 64  # what the kernel holds at once
 
 
@@ -113,7 +116,8 @@ class SGNSSolver:
             pairs.adjacency, start=self.start, walks_per_node=self.walks_per_node, positions=positions
         )
         # Either side of the source. Nodes that never meet a feature are not visited: there is nothing to learn.
-        return np.where(pairs.sees_features(scale), 2.0 * self.epochs * once, 0.0)
+        seen = pairs.sees_features(scale) & (once > 0)
+        return np.where(seen, np.maximum(2.0 * self.epochs * once, LEAST_VISITS), 0.0)
 
 
 class _Task:
@@ -135,10 +139,10 @@ class _Task:
         # A few passes over the nodes' own features are too few updates to be averaged over shards (R² on
         # wiki-chameleon .53 in one shard, .31 in 16), and too little work to need threads.
         shards = 1 if scale.is_self else min(SHARDS, n)
-        self.rounds = solver.epochs if scale.is_self else ROUNDS
+        self.rounds = solver.epochs if scale.is_self else _rounds(pairs, scale, visits)
         self.shards = [np.ascontiguousarray(order[s::shards]) for s in range(shards)]
         self.offset = random.random(n)
-        self.tail = 1 if scale.is_self else TAIL
+        self.tail = 1 if scale.is_self else self.rounds // TAIL
         noise = NoiseTable.of(np.where(probability > 0, probability**solver.noise_exponent, 0.0))
         self.arguments = (
             *pairs.walks.kernel_arguments,
@@ -253,6 +257,13 @@ class _Task:
                 f"row {wrong}): try a smaller learning_rate than {solver.learning_rate}"
             )
         return seen
+
+
+def _rounds(pairs: Pairs, scale: Scale, visits: NDArray[np.float64]) -> int:
+    """Rounds in which a shard updates a feature about ``UPDATES_PER_ROUND`` times."""
+    per_visit = len(scale.hops) * pairs.context.nnz / max(1, pairs.n_nodes)
+    updates = visits.sum() * per_visit / SHARDS / max(1, pairs.n_features)
+    return int(np.clip(np.ceil(updates / UPDATES_PER_ROUND), LEAST_ROUNDS, MOST_ROUNDS))
 
 
 def _initial(n: int, d: int, seed: int, scale: Scale) -> Array:
