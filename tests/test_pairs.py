@@ -200,10 +200,10 @@ class TestPanels:
 
 
 class TestOwnRows:
-    def test_are_the_positive_logarithms_and_no_larger_than_the_features(self, rng):
+    def test_are_the_positive_logarithms_and_no_larger_than_the_features(self):
         graph = random_graph(30, 9, values=True, isolated=2)
         pairs = Pairs(graph.adjacency, graph.features)
-        scaling = rng.uniform(0, 2, 9).astype(np.float32)
+        scaling = np.random.default_rng(0).uniform(0, 2, 9).astype(np.float32)
         found = pairs.own_rows(scaling)
         F = graph.features.toarray().astype(float)
         np.testing.assert_allclose(found.toarray(), np.log(np.maximum(F * scaling, 1)), atol=1e-6)
