@@ -1,5 +1,6 @@
 """Tasks against vectors whose scores are known beforehand."""
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -59,6 +60,27 @@ class TestClassification:
         assert evaluate(spoiled, np.append(labels, [np.nan] * 30), "classification") == expected
         names = np.array(["a", "b", "c"], dtype=object)[labels]
         assert evaluate(spoiled, np.append(names, [None] * 30)) == expected
+
+    @pytest.mark.parametrize("classes", [[-1, 1], [-1.0, 1.0]])
+    def test_plus_and_minus_one_are_two_classes(self, separable, classes):
+        vectors, labels = separable
+        two = labels < 2
+        expected = node_classification(vectors[two], labels[two])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert node_classification(vectors[two], np.array(classes)[labels[two]]) == expected
+
+    @pytest.mark.parametrize("classes", [[-1, 1, 2], [-1, 0, 2], [-2, -1, 0]])
+    def test_minus_one_is_a_class_where_others_are_no_codes(self, separable, classes):
+        vectors, labels = separable
+        with pytest.warns(HopscaleWarning, match="-1 is taken for a class"):
+            assert node_classification(vectors, np.array(classes)[labels]) == node_classification(vectors, labels)
+
+    def test_minus_one_beside_two_codes_is_no_class_and_that_is_said(self, separable):
+        vectors, labels = separable
+        with pytest.warns(HopscaleWarning, match="-1 is taken for no label"):
+            records = node_classification(vectors, np.array([0, 1, -1])[labels])
+        assert records == node_classification(vectors[labels < 2], labels[labels < 2])
 
     def test_standardizing_undoes_any_scaling_of_the_dimensions(self):
         rng = np.random.default_rng(3)
@@ -164,16 +186,43 @@ class TestRegression:
 
 
 class TestEvaluate:
-    def test_dtype_decides_the_task(self):
-        vectors = np.random.default_rng(7).normal(size=(60, 2))
-        assert evaluate(vectors, vectors[:, 0])[0]["task"] == "regression"
-        assert evaluate(vectors, (vectors[:, 0] > 0).astype(int))[0]["task"] == "classification"
-        assert evaluate(vectors, vectors[:, 0] > 0)[0]["task"] == "classification"
+    @pytest.mark.parametrize(
+        ("labels", "task"),
+        [
+            (np.arange(60) / 7, "regression"),
+            (np.arange(60) % 3 > 0, "classification"),
+            (np.arange(60) % 3, "classification"),
+            (np.arange(60) % 20, "classification"),
+            (np.arange(60) % 21, "regression"),  # more than 20, and than 2√60 = 15.5
+            (np.arange(1005) % 42, "classification"),  # the departments of a firm: less than 2√1005 = 63.4
+            (np.arange(1005) % 64, "regression"),
+            (np.random.default_rng(0).integers(1, 10**6, 500), "regression"),  # page views
+            (np.array(["a", "b"] * 30), "classification"),
+            (np.array([1, None, 2] * 20, dtype=object), "classification"),
+            (np.array([1.5, None, 2] * 20, dtype=object), "regression"),
+        ],
+    )
+    @pytest.mark.filterwarnings("ignore::hopscale.exceptions.HopscaleWarning")
+    def test_values_decide_the_task(self, labels, task):
+        vectors = np.random.default_rng(7).normal(size=(len(labels), 2))
+        assert evaluate(vectors, labels, splits=1)[0]["task"] == task
 
-    def test_classes_that_came_as_floats_are_pointed_out(self):
+    @pytest.mark.parametrize("missing", [np.nan, None])
+    def test_classes_with_gaps_stay_classes(self, separable, missing):
+        vectors, labels = separable
+        expected = evaluate(vectors, labels)
+        spoiled = np.vstack([vectors, 1e6 * np.ones((30, 3))])
+        with_gaps = np.array([*labels.tolist(), *[missing] * 30])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert evaluate(spoiled, with_gaps) == expected
+
+    def test_choices_that_the_type_does_not_suggest_are_pointed_out(self):
         vectors = np.random.default_rng(8).normal(size=(60, 2))
-        with pytest.warns(HopscaleWarning, match="task='classification'"):
+        with pytest.warns(HopscaleWarning, match=r"a classification: 2 different.*pass task='regression'"):
             evaluate(vectors, (vectors[:, 0] > 0).astype(float))
+        with pytest.warns(HopscaleWarning, match=r"a regression: 60 different.*pass task='classification'"):
+            evaluate(vectors, np.arange(60))
 
     def test_model_stands_for_its_embedding(self, separable):
         vectors, labels = separable

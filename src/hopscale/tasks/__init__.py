@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from hopscale.exceptions import HopscaleWarning, ParameterError
 from hopscale.tasks.classification import node_classification
+from hopscale.tasks.labels import Task, likely_task
 from hopscale.tasks.regression import node_regression
 from hopscale.tasks.splits import Record
 from hopscale.tasks.summary import summarize
 
-__all__ = ["Record", "Task", "evaluate", "node_classification", "node_regression", "summarize"]
-
-Task = Literal["classification", "regression"]
+__all__ = ["Record", "Task", "evaluate", "likely_task", "node_classification", "node_regression", "summarize"]
 
 _TASKS: dict[str, Callable[..., list[Record]]] = {
     "classification": node_classification,
     "regression": node_regression,
 }
-
-# Floats that take no more values than this, all whole, are more likely classes read through pandas.
-_FEW_VALUES = 20
 
 
 def evaluate(
@@ -46,10 +42,11 @@ def evaluate(
     vectors : array-like of shape (n, d) or fitted model
         A model is anything with an attribute ``embedding_``.
     labels : array-like of shape (n,)
-        Classes or values, in the order of the vectors. Nodes without a label (-1, NaN, None) are
-        left out.
+        Classes or values, in the order of the vectors. Nodes without a label (NaN, None; for -1 see
+        :func:`node_classification`) are left out.
     task : {"classification", "regression"}, optional
-        By default regression for floats, classification for everything else.
+        By default what :func:`likely_task` says: regression for numbers that are not whole, or take more
+        than max(20, 2√n) values on n labelled nodes; classification for everything else.
     splits, test_size, standardize, random_state, n_jobs
         As for :func:`node_classification`.
 
@@ -71,7 +68,7 @@ def evaluate(
         vectors = vectors.embedding_
     elif hasattr(vectors, "fit"):
         raise ParameterError(f"this {type(vectors).__name__} is not fitted yet: call fit first")
-    chosen = _task_of(labels) if task is None else task
+    chosen = _told_task(labels) if task is None else task
     if chosen not in _TASKS:
         raise ParameterError(f"task must be one of {', '.join(map(repr, _TASKS))}, not {task!r}")
     return _TASKS[chosen](
@@ -85,16 +82,14 @@ def evaluate(
     )
 
 
-def _task_of(labels: ArrayLike) -> Task:
-    y = np.asarray(labels)
-    if y.dtype.kind != "f":
-        return "classification"
-    values = np.unique(y[np.isfinite(y)])
-    if len(values) <= _FEW_VALUES and np.all(values == np.round(values)):
+def _told_task(labels: ArrayLike) -> Task:
+    """The likely task, with a word about it where the type of the numbers suggests the other one."""
+    task, reason = likely_task(labels)
+    kind, other = np.asarray(labels).dtype.kind, "regression" if task == "classification" else "classification"
+    if (kind == "f" and task == "classification" and not np.isnan(labels).any()) or (
+        kind in "iu" and task == "regression"
+    ):
         warnings.warn(
-            f"labels are floats, hence a regression, but take only {len(values)} whole values: if they are "
-            "classes, pass task='classification'",
-            HopscaleWarning,
-            stacklevel=3,
+            f"taken for a {task}: {reason}; pass task='{other}' if that is wrong", HopscaleWarning, stacklevel=3
         )
-    return "regression"
+    return task

@@ -11,7 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, roc_auc_score
 
 from hopscale.exceptions import GraphError, HopscaleWarning
-from hopscale.tasks.splits import Record, Split, labelled, matched, score_splits
+from hopscale.tasks.labels import has_class
+from hopscale.tasks.splits import Record, Split, matched, score_splits
 
 __all__ = ["node_classification"]
 
@@ -35,7 +36,8 @@ def node_classification(
     vectors : array-like of shape (n, d)
         One row a node.
     labels : array-like of shape (n,)
-        Class of each node. Nodes with -1, NaN or None have none and are left out.
+        Class of each node. Nodes with NaN or None have none and are left out; so are those with -1 where
+        the other labels are codes 0, 1, ..., k-1, as by custom. Else, as in ±1, -1 is a class.
     splits : int, default=10
         How many splits; the paper takes 100.
     test_size : float, default=0.2
@@ -78,7 +80,7 @@ def node_classification(
     True
     """
     X, y = matched(vectors, labels)
-    known = labelled(y)
+    known = has_class(y)
     X, y = X[known], y[known]
     # By hash, not by order: classes may be objects of several types.
     codes: dict[Hashable, int] = {}

@@ -10,7 +10,8 @@ from sklearn.linear_model import ElasticNet
 from sklearn.metrics import r2_score
 
 from hopscale.exceptions import GraphError
-from hopscale.tasks.splits import Record, Split, labelled, matched, score_splits
+from hopscale.tasks.labels import has_value
+from hopscale.tasks.splits import Record, Split, matched, score_splits
 
 __all__ = ["node_regression"]
 
@@ -44,7 +45,7 @@ def node_regression(
         One row a node.
     labels : array-like of shape (n,)
         Value of each node, used as it is: take the logarithm first where the paper does (web traffic).
-        Nodes with NaN have none and are left out.
+        Nodes with NaN have none and are left out; -1 is a value.
     alpha : float, default=0.01
         Weight of the penalty, α.
     l1_ratio : float, default=0.5
@@ -73,11 +74,11 @@ def node_regression(
     """
     X, y = matched(vectors, labels)
     try:
-        # Integers become floats as well: among values -1 is a value, and NaN marks what is missing.
+        # Integers become floats as well: NaN marks what is missing.
         y = y.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise GraphError(f"labels must be numbers for a regression ({error})") from error
-    known = labelled(y)
+    known = has_value(y)
     X, y = X[known], y[known]
     if not np.isfinite(y).all():
         raise GraphError("labels has values that are infinite; log(0)?")

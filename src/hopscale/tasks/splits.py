@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from hopscale.exceptions import GraphError, ParameterError
 
-__all__ = ["Record", "Split", "labelled", "matched", "score_splits", "seeded_split"]
+__all__ = ["Record", "Split", "matched", "score_splits", "seeded_split"]
 
 Record = dict[str, Any]
 
@@ -50,40 +50,12 @@ def matched(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.float64],
     if len(X) != len(y):
         raise GraphError(
             f"there are {len(X)} vectors but {len(y)} labels: one of each is needed per node, in the same "
-            "order; mark a node without label by -1 (classes) or NaN (values)"
+            "order; mark a node without label by None or NaN"
         )
     finite = np.isfinite(X).all(axis=1)
     if not finite.all():
         raise GraphError(f"the vector of node row {int(np.argmin(finite))} is not finite")
     return X, y
-
-
-def labelled(labels: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which nodes have a label: not -1 among integers, not NaN among floats, not None among objects.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hopscale.tasks.splits import labelled
-    >>> labelled(np.array([0, -1, 2])).tolist()
-    [True, False, True]
-    >>> labelled(np.array([0.5, -1.0, np.nan])).tolist()
-    [True, True, False]
-    """
-    if labels.dtype.kind == "i":
-        return np.asarray(labels != -1)
-    if labels.dtype.kind == "f":
-        return np.asarray(~np.isnan(labels))
-    if labels.dtype.kind == "O":
-        return np.array([_is_known(label) for label in labels], dtype=bool)
-    return np.ones(len(labels), dtype=bool)
-
-
-def _is_known(label: Any) -> bool:
-    try:
-        return label is not None and bool(label == label)
-    except TypeError:  # pandas.NA equals nothing, not even itself, and says so by refusing
-        return False
 
 
 def seeded_split(
@@ -129,7 +101,8 @@ def score_splits(
     # Two nodes are the least on which a ranking or a variance means anything.
     if not (0 < test_size < 1 and 2 <= round(test_size * n) <= n - 2):
         raise ParameterError(
-            f"test_size={test_size!r} of {n} labelled nodes does not leave two nodes or more on either side"
+            f"{n} labelled nodes cannot be divided by test_size={test_size!r}: that does not leave two or more on "
+            "either side"
         )
     parts = (seeded_split(n, test_size, random_state, split) for split in range(splits))
     # Held outside of the jobs too: where they are threads, the first to end must not lift the others' limit.

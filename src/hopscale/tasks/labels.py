@@ -1,0 +1,125 @@
+"""What labels say: which nodes have one, and whether they are classes or values."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hopscale.exceptions import HopscaleWarning
+
+__all__ = ["Task", "has_class", "has_value", "likely_task"]
+
+Task = Literal["classification", "regression"]
+
+_FEW_VALUES = 20
+
+
+def likely_task(labels: ArrayLike) -> tuple[Task, str]:
+    """The task that labels are for, and what in them says so.
+
+    Whole numbers, however they are stored, are classes if they take at most max(20, 2√n) values on n
+    labelled nodes: a list of 42 departments for 1,000 people still is one, page views are not. Other
+    numbers are values to predict, and all that is no number is a class.
+
+    Examples
+    --------
+    >>> likely_task([0, 1, 1, None])
+    ('classification', '2 different whole numbers on 3 labelled nodes')
+    >>> likely_task([0.5, 1.0, 2.0])
+    ('regression', 'numbers that are not all whole')
+    >>> likely_task(range(1000))
+    ('regression', '1000 different whole numbers on 1000 labelled nodes')
+    """
+    y = np.asarray(labels)
+    known = y[has_value(y)] if y.ndim == 1 else y.ravel()
+    if not _are_numbers(known):
+        return "classification", "labels that are no numbers"
+    if not _whole(known).all():
+        return "regression", "numbers that are not all whole"
+    n, distinct = len(known), len(set(known.tolist()))
+    few = distinct <= max(_FEW_VALUES, 2 * math.sqrt(n))
+    return "classification" if few else "regression", f"{distinct} different whole numbers on {n} labelled nodes"
+
+
+def has_value(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which nodes have a label: not NaN, not None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> has_value(np.array([0.5, -1.0, np.nan])).tolist()
+    [True, True, False]
+    """
+    if labels.dtype.kind == "f":
+        return np.asarray(~np.isnan(labels))
+    if labels.dtype.kind == "O":
+        return np.array([_is_known(label) for label in labels], dtype=bool)
+    return np.ones(len(labels), dtype=bool)
+
+
+def has_class(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which nodes have a class: not NaN, not None, and not -1 beside the codes 0..k-1.
+
+    -1 is no label where all others are whole numbers that count 0, 1, ..., k-1 without a gap, as codes
+    of classes do. Anywhere else, as in ±1, it is a class like another. Where either reading could be
+    wrong, a warning says which it was.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> has_class(np.array([0, -1, 2, 1])).tolist()
+    [True, False, True, True]
+    >>> has_class(np.array([1, -1, 1])).tolist()
+    [True, True, True]
+    """
+    known = has_value(labels)
+    given = labels[known]
+    if not _are_numbers(given) or not _whole(given).all():
+        return known
+    values = set(given.tolist())
+    if -1 not in values:
+        return known
+    if values - {-1} != set(range(len(values) - 1)):
+        if values != {-1, 1}:
+            _warn(
+                "-1 is taken for a class, because the other labels are not 0, 1, 2, ... without a gap: if it means "
+                "that there is none, leave these labels empty (NaN)"
+            )
+        return known
+    if values == {-1, 0, 1}:
+        _warn(
+            "-1 is taken for no label, because the other labels are the codes 0 and 1: if it is a class, give the "
+            "classes names"
+        )
+    missing = known.copy()
+    missing[known] = given != -1
+    return missing
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, HopscaleWarning, stacklevel=4)
+
+
+def _are_numbers(known: NDArray[Any]) -> bool:
+    if known.dtype.kind == "O":
+        return all(isinstance(label, Real) and not isinstance(label, (bool, np.bool_)) for label in known.tolist())
+    return known.dtype.kind in "iuf"
+
+
+def _whole(numbers: NDArray[Any]) -> NDArray[np.bool_]:
+    if numbers.dtype.kind in "iu":
+        return np.ones(len(numbers), dtype=bool)
+    floats = numbers.astype(np.float64)
+    return np.asarray(np.isfinite(floats) & (floats == np.round(floats)))
+
+
+def _is_known(label: Any) -> bool:
+    try:
+        return label is not None and bool(label == label)
+    except TypeError:  # pandas.NA equals nothing, not even itself, and says so by refusing
+        return False
