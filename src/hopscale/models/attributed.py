@@ -146,6 +146,18 @@ class MUSAE(_AttributedEmbedding):
     AE : all hops pooled into one scale.
     Walklets : the same without features.
 
+    Notes
+    -----
+    The formula is the paper's, and holds for ``"sgns"`` where walks from all nodes meet equally many features. In
+    general the paper's corpus counts a node once for each feature that it meets, and the optimum of its algorithm
+    is
+
+    .. math:: \\log(c\\, P^r F E^{-1}) - \\log b - \\log(s_v / \\bar s)
+
+    with s_v the mean number of features met r steps from node v, the row sum of PʳF, and s̄ its mean over the
+    walks: a constant per node. ``"pmi"`` has no such term; it has ``shift`` in the place of b, and negative entries
+    are cut to zero.
+
     References
     ----------
     B. Rozemberczki, C. Allen and R. Sarkar, "Multi-Scale Attributed Node Embedding", Journal of Complex

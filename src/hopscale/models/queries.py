@@ -44,6 +44,8 @@ class VectorQueries:
 
         Parameters
         ----------
+        Scores of ``solver="sgns"`` are shifted by a constant per node and scale, −log b − log(s_v/s̄), see
+        :class:`hopscale.MUSAE`: ranks within a node are not affected, but scores of two nodes do not compare.
         node : hashable
             A node id.
         k : int, default=10
