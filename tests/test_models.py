@@ -257,6 +257,37 @@ class TestQueries:
         everyone = model.neighbors("node 11", k=1000)
         assert {node for node, _ in everyone} == set(model.node_ids_) - {"node 11"}
 
+    def test_explain_of_one_scale(self, name, solver):
+        model = fitted(name, solver)
+        everything = model.explain("node 7", k=3)
+        for label, found in everything.items():
+            assert model.explain("node 7", k=3, scale=label) == {label: found}
+        if "2" in everything:
+            assert model.explain("node 7", k=3, scale=2) == {"2": everything["2"]}
+        with pytest.raises(ParameterError, match="no scale 9"):
+            model.explain("node 7", scale=9)
+
+    def test_of_a_node_that_walks_tell_nothing_about_nothing_is_said(self, name, solver):
+        graph = toy()
+        A, F = graph.adjacency.toarray(), graph.features.toarray()
+        A[:2] = A[:, :2] = 0  # two isolated nodes, one with a feature of its own
+        F[:2] = 0
+        F[1, 3] = 1
+        model = make(name, solver).fit(AttributedGraph(A, F, node_ids=graph.node_ids))
+        walked = [label for label in model.scale_columns_ if label != "0"]
+        for node, knows_itself in (("node 0", name.endswith("EGO")), ("node 1", True)):
+            words = f"nothing is known of node '{node}'"
+            with pytest.warns(HopscaleWarning, match=words):
+                explained = model.explain(node)
+            assert {label for label, found in explained.items() if not found} >= set(walked)
+            assert bool(explained.get("0")) == ("0" in explained and knows_itself)
+            for label in walked:
+                with pytest.warns(HopscaleWarning, match=words):
+                    assert model.neighbors(node, scale=label) == []
+        if not model.embedding_[0].any():
+            with pytest.warns(HopscaleWarning, match="nothing is known of node 'node 0': its vector is zero"):
+                assert model.neighbors("node 0") == []
+
     def test_questions_about_nobody(self, name, solver):
         model = fitted(name, solver)
         for question in (model.explain, model.neighbors):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable
 from functools import cached_property
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hopscale.exceptions import ParameterError, UnknownNodeError
+from hopscale.exceptions import HopscaleWarning, ParameterError, UnknownNodeError
 from hopscale.models.parameters import whole
 from hopscale.pairs import Scale
 
@@ -36,32 +37,41 @@ class VectorQueries:
         check_is_fitted(self)
         return self.feature_embedding_[:, self._columns(scale)]
 
-    def explain(self, node: Hashable, *, k: int = 10) -> dict[str, list[tuple[Any, float]]]:
+    def explain(
+        self, node: Hashable, *, k: int = 10, scale: int | str | None = None
+    ) -> dict[str, list[tuple[Any, float]]]:
         """Features that stand out around a node, scale by scale.
 
         The product of a node's and a feature's vector estimates their pointwise mutual information: how
         much more often (natural log) the feature is met that many hops from this node than elsewhere.
+        Scores of ``solver="sgns"`` are shifted by a constant per node and scale, −log b − log(s_v/s̄), see
+        :class:`hopscale.MUSAE`: ranks within a node are not affected, but scores of two nodes do not compare.
 
         Parameters
         ----------
-        Scores of ``solver="sgns"`` are shifted by a constant per node and scale, −log b − log(s_v/s̄), see
-        :class:`hopscale.MUSAE`: ranks within a node are not affected, but scores of two nodes do not compare.
         node : hashable
             A node id.
         k : int, default=10
             Number of features per scale.
+        scale : int or str, optional
+            One scale only: a number of hops, or a label as in ``scale_columns_``.
 
         Returns
         -------
         dict of str to list of (feature, score)
-            Highest scores first, by label of the scale.
+            Highest scores first, by label of the scale. Empty, with a warning, where the node's vector is
+            zero: nothing is known of it there.
         """
         check_is_fitted(self)
         row, k = self._row(node), whole("k", k, least=1)
-        answer = {}
-        for label, columns in self.scale_columns_.items():
-            scores = (self.feature_embedding_[:, columns] @ self.embedding_[row, columns]).astype(np.float64)
-            answer[label] = [(_plain(self.feature_names_[f]), float(scores[f])) for f in _largest(scores, k)]
+        asked = self.scale_columns_ if scale is None else {str(scale): self._columns(scale)}
+        answer: dict[str, list[tuple[Any, float]]] = {}
+        for label, columns in asked.items():
+            vector, answer[label] = self.embedding_[row, columns], []
+            if vector.any():
+                scores = (self.feature_embedding_[:, columns] @ vector).astype(np.float64)
+                answer[label] = [(_plain(self.feature_names_[f]), float(scores[f])) for f in _largest(scores, k)]
+        self._warn_of_nothing(node, [label for label, found in answer.items() if not found])
         return answer
 
     def neighbors(self, node: Hashable, *, k: int = 10, scale: int | str | None = None) -> list[tuple[Any, float]]:
@@ -78,10 +88,15 @@ class VectorQueries:
         Returns
         -------
         list of (node, similarity)
+            Empty, with a warning, if the node's vector is zero: nothing is known of it.
         """
         check_is_fitted(self)
         row, k = self._row(node), whole("k", k, least=1)
-        similarity = _cosine_similarity(self.node_vectors(scale), row)
+        vectors = self.node_vectors(scale)
+        if not vectors[row].any():
+            self._warn_of_nothing(node, list(self.scale_columns_) if scale is None else [str(scale)])
+            return []
+        similarity = _cosine_similarity(vectors, row)
         similarity[row] = -np.inf
         return [(_plain(self.node_ids_[i]), float(similarity[i])) for i in _largest(similarity, k) if i != row]
 
@@ -93,6 +108,16 @@ class VectorQueries:
             columns[scale.label] = slice(first, first + scale.dimensions)
             first += scale.dimensions
         return columns
+
+    def _warn_of_nothing(self, node: Hashable, labels: list[str]) -> None:
+        if labels:
+            where = "" if len(labels) == len(self.scales_) else f" at scale {', '.join(labels)}"
+            warnings.warn(
+                f"nothing is known of node {node!r}{where}: its vector is zero, since no feature stands out there "
+                "or none is met",
+                HopscaleWarning,
+                stacklevel=3,
+            )
 
     def _columns(self, scale: int | str | None) -> slice:
         if scale is None:
