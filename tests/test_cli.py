@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from hopscale import AE, MUSAE, DeepWalk, __version__, from_edges, load_model
-from hopscale.cli import main
+from hopscale.cli.commands import hopscale as main
 from hopscale.cli.options import MODELS, PARAMETER_HELP
 from hopscale.datasets import erdos_renyi, figure1, planted_blocks
 
@@ -399,6 +399,37 @@ class TestProcess:
         assert stderr.splitlines()[-1] == "hopscale: interrupted"
         assert "Traceback" not in stderr
         assert [path.name for path in tmp_path.iterdir()] == ["graph.npz"]
+
+    @pytest.mark.skipif(os.name != "posix", reason="no signals")
+    @pytest.mark.parametrize("start", [["-m", "hopscale"], ["-c", "from hopscale.cli import main; main()"]])
+    def test_ctrl_c_while_modules_are_read(self, tmp_path, start):
+        # A NumPy that takes long to import and lets no exception through.
+        (tmp_path / "numpy.py").write_text(
+            "import contextlib, os, signal, time\n"
+            "with contextlib.suppress(BaseException):\n"
+            "    os.kill(os.getpid(), signal.SIGINT)\n"
+            "    time.sleep(60)\n"
+        )
+        done = subprocess.run(
+            [sys.executable, *start, "--help"],
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            timeout=30,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (130, "", "hopscale: interrupted\n")
+
+    def test_nothing_that_takes_long_is_read_before_ctrl_c_is_seen_to(self):
+        read = "import sys, hopscale.cli; print(*{'numpy', 'scipy', 'sklearn', 'click'} & set(sys.modules))"
+        assert subprocess.run([sys.executable, "-c", read], capture_output=True, text=True).stdout == "\n"
+
+    def test_all_names_are_there_for_all_that(self):
+        ask = "import hopscale; print(*[getattr(hopscale, name) for name in hopscale.__all__], hopscale.io.from_igraph)"
+        done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+        nonsense = subprocess.run([sys.executable, "-c", "import hopscale; hopscale.x"], capture_output=True, text=True)
+        assert "module 'hopscale' has no attribute 'x'" in nonsense.stderr
 
     def test_answers_and_errors_keep_to_their_streams(self, model):
         good = subprocess.run([*HOPSCALE, "explain", model, "D", "--json"], capture_output=True, text=True)

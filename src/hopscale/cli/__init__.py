@@ -1,31 +1,38 @@
-"""The command line: ``hopscale --help``."""
+"""The command line: ``hopscale --help``.
 
-import click
+Nothing here or in :mod:`hopscale` itself may import what takes time before :func:`main` has seen to Ctrl-C.
+"""
 
-from hopscale import __version__
-from hopscale.cli.demonstration import demo
-from hopscale.cli.embedding import embed, transform
-from hopscale.cli.program import Program
-from hopscale.cli.questions import explain, info, neighbors
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
-__all__ = ["main"]
+__all__ = ["INTERRUPTED", "main"]
 
-
-@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="hopscale")
-def main() -> None:
-    """Vectors for the nodes and the features of attributed graphs, one block of dimensions per hop scale.
-
-    \b
-    hopscale demo
-    hopscale embed --edges edges.csv --features features.json -o vectors.csv --save model.safetensors
-    hopscale neighbors model.safetensors 42
-    hopscale explain model.safetensors 42
-
-    Answers go to the standard output, progress and warnings to the error stream. Exit codes: 0 all went
-    well, 1 an error, 2 a command that makes no sense, 130 interrupted.
-    """
+INTERRUPTED = 130
 
 
-for _command in (demo, embed, transform, neighbors, explain, info):
-    main.add_command(_command)
+def main(**settings: Any) -> NoReturn:
+    """Run the command line, and leave with 0, 1 (error), 2 (usage) or 130 (Ctrl-C)."""
+    with _leaving_at_once():
+        from hopscale.cli.commands import hopscale
+    hopscale.main(**settings)
+
+
+@contextmanager
+def _leaving_at_once() -> Iterator[None]:
+    """Let Ctrl-C end the process without a word to the imports under way, some of which catch all exceptions."""
+
+    def leave(*_: object) -> NoReturn:
+        os.write(2, b"hopscale: interrupted\n")
+        os._exit(INTERRUPTED)
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:  # else it is ignored, or someone else's matter
+        signal.signal(signal.SIGINT, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

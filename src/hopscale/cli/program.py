@@ -16,11 +16,10 @@ import click
 import numpy as np
 from tqdm import tqdm
 
+from hopscale.cli import INTERRUPTED
 from hopscale.exceptions import HopscaleError, HopscaleWarning
 
 __all__ = ["Console", "Program", "finite_or_none", "with_console"]
-
-INTERRUPTED = 130
 
 
 class Program(click.Group):

@@ -1,0 +1,31 @@
+"""All commands, under one name."""
+
+import click
+
+from hopscale import __version__
+from hopscale.cli.demonstration import demo
+from hopscale.cli.embedding import embed, transform
+from hopscale.cli.program import Program
+from hopscale.cli.questions import explain, info, neighbors
+
+__all__ = ["hopscale"]
+
+
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="hopscale")
+def hopscale() -> None:
+    """Vectors for the nodes and the features of attributed graphs, one block of dimensions per hop scale.
+
+    \b
+    hopscale demo
+    hopscale embed --edges edges.csv --features features.json -o vectors.csv --save model.safetensors
+    hopscale neighbors model.safetensors 42
+    hopscale explain model.safetensors 42
+
+    Answers go to the standard output, progress and warnings to the error stream. Exit codes: 0 all went
+    well, 1 an error, 2 a command that makes no sense, 130 interrupted.
+    """
+
+
+for _command in (demo, embed, transform, neighbors, explain, info):
+    hopscale.add_command(_command)
