@@ -2,15 +2,18 @@
 
 import gzip
 import os
+import warnings
 import zipfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hopscale.exceptions import FileFormatError, HopscaleError, ParameterError
+from hopscale.exceptions import FileFormatError, HopscaleError, HopscaleWarning, ParameterError
 from hopscale.io import delimited, from_edges, read_graph
 
 DATA = Path(os.environ.get("HOPSCALE_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -35,6 +38,13 @@ def same(graph, other):
     assert graph.feature_names.tolist() == other.feature_names.tolist()
     np.testing.assert_array_equal(graph.adjacency.toarray(), other.adjacency.toarray())
     np.testing.assert_array_equal(graph.features.toarray(), other.features.toarray())
+
+
+@contextmanager
+def no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
 
 
 def refused(*args, **kwargs):
@@ -98,6 +108,33 @@ class TestEdges:
         assert read_graph(other).n_nodes == 4
         assert read_graph(other, header=True).n_nodes == 2
 
+    def test_a_column_of_numbers_shows_that_its_first_cell_is_a_name(self, write):
+        with no_warning():
+            graph = read_graph(write("e.csv", "who,whom,Weight\nann,bob,0.5\nbob,eve,2\n"))
+        same(graph, from_edges([("ann", "bob"), ("bob", "eve")], weights=[0.5, 2]))
+
+    @pytest.mark.parametrize("content", ["who,whom\nann,bob\nbob,eve\n", "ann bob\neve zoe\neve max\n"])
+    def test_a_first_line_that_stands_apart_raises_a_warning(self, write, content):
+        path = write("e.csv", content)
+        first, second = content.replace(" ", ",").split("\n")[0].split(",")
+        with pytest.warns(
+            HopscaleWarning, match=rf"e\.csv: .*'{first}' and '{second}'.*header=True.*header=False"
+        ) as w:
+            graph = read_graph(path)
+        assert w[0].filename == __file__
+        assert graph.node_ids.tolist()[:2] == [first, second]
+        with no_warning():
+            assert read_graph(path, header=False).n_nodes == 5
+            assert read_graph(path, header=True).n_nodes == 3
+
+    @pytest.mark.parametrize(
+        "content",
+        ["ann,bob\n", "who,whom\nann,bob\n", "ann,bob\nbob,eve\n", "ann,bob\neve,zoe\nzoe,bob\n", "a,b\nc,d\ne,f\n"],
+    )
+    def test_a_first_line_like_the_others_is_data_without_a_word(self, write, content):
+        with no_warning():
+            assert read_graph(write("e.csv", content)).n_edges == content.count("\n")
+
     @given(
         pairs=st.lists(st.tuples(st.integers(-(2**62), 2**62), st.integers(0, 3)), min_size=1),
         weights=st.lists(st.floats(0, 1e6, width=32), min_size=1),
@@ -108,14 +145,72 @@ class TestEdges:
             f"{u},{v}" + (f",{weights[row % len(weights)]!r}" if weighted else "") for row, (u, v) in enumerate(pairs)
         ]
         rows = delimited.read_rows("\n".join(lines), "e.csv", False, node_columns=2)
-        width = 3 if weighted else 2
-        careful = delimited._read_carefully(rows, width, "weight")
+        width, at = (3, 2) if weighted else (2, None)
+        careful = delimited._read_carefully(rows, width, "weight", at)
         assert careful.lines.tolist() == list(range(1, len(pairs) + 1))
-        fast = delimited._read_fast(rows, width, 1)
+        fast = delimited._read_fast(rows, width, 1, at)
         assert list(map(str, fast.first.tolist())) == careful.first.tolist()
         assert list(map(str, fast.second.tolist())) == careful.second.tolist()
         if weighted:
             np.testing.assert_array_equal(fast.amounts, careful.amounts)
+
+
+class TestWhichColumnIsTheWeight:
+    ENDS = ((0, 1), (1, 2))
+
+    @pytest.mark.parametrize("name", ["weight", "w", "Value", "count", "strength", "edge_weight"])
+    def test_by_its_usual_names(self, write, name):
+        path = write("e.csv", f"source,target,{name}\n0,1,5\n1,2,6\n")
+        with no_warning():
+            same(read_graph(path), from_edges(self.ENDS, weights=[5, 6]))
+
+    @pytest.mark.parametrize("cells", [("5", "6"), ("-1", "inf"), ("May", "")])
+    def test_a_column_of_another_name_is_passed_over_with_a_warning(self, write, cells):
+        path = write("e.csv", "source,target,time\n0,1,{}\n1,2,{}\n".format(*cells))
+        with pytest.warns(
+            HopscaleWarning, match=r"e\.csv: the column 'time' is passed over; .*weight='time'"
+        ) as caught:
+            graph = read_graph(path)
+        assert caught[0].filename == __file__
+        same(graph, from_edges(self.ENDS))
+
+    def test_the_callers_name_decides(self, write):
+        with no_warning():
+            third = read_graph(write("e.csv", "a,b,time\n0,1,5\n1,2,6\n"), weight="time")
+            far = read_graph(
+                write("f.csv", "Source;Target;Type;Id;Strength\n0;1;x;7;5\n1;2;y;8;6\n"), weight="Strength"
+            )
+            text = read_graph(write("g.csv", "who,whom,since\nann,bob,5\n"), weight="since")
+        same(third, from_edges(self.ENDS, weights=[5, 6]))
+        same(far, third)
+        same(text, from_edges([("ann", "bob")], weights=[5]))
+
+    @pytest.mark.parametrize(
+        ("content", "why"),
+        [
+            ("source,target,time\n0,1,-5\n", "line 2: the weight is -5"),
+            ("source,target,time\n0,1,May\n", "line 2: the weight is 'May'"),
+            ("source,target,year\n0,1,5\n", "no column 'time'; its columns are ['source', 'target', 'year']"),
+            ("0,1,5\n", "no column 'time'; it has no header"),
+            ("time\n0\n", "line 2: 1 column(s)"),
+        ],
+    )
+    def test_a_column_that_was_named_must_be_there_and_hold_weights(self, write, content, why):
+        assert why in refused(write("e.csv", content), weight="time")
+
+    @pytest.mark.parametrize(
+        ("content", "why"),
+        [
+            (",source,target\n0,ann,bob\n1,bob,eve\n", "index=False"),
+            (",source,target\n0,5,7\n1,7,9\n", "index=False"),
+            (",source,target,weight\n0,ann,bob,1.5\n", "index=False"),
+            (",u,v\n0,5,7\n1,7,9\n", "index=False"),
+            ("id,source,target\n0,5,7\n1,7,9\n", "expected source,target or source,target,weight"),
+            ("source,target\n1,5,7\n2,7,9\n", "line 2: 3 column(s), but its columns are ['source', 'target']"),
+        ],
+    )
+    def test_an_index_is_not_taken_for_nodes(self, write, content, why):
+        assert why in refused(write("e.csv", content))
 
 
 class TestFeatures:
@@ -135,6 +230,55 @@ class TestFeatures:
         graph = read_graph(write("e.csv", self.EDGES), write(name, content))
         expected = from_edges([("ann", "bob"), ("bob", "eve")], {"ann": ["tea", "go"], "zoe": ["tea"]})
         same(graph, expected)
+
+    def test_a_first_line_that_stands_apart_raises_a_warning(self, write):
+        edges, path = write("e.csv", self.EDGES), write("f.csv", "user,tag\nann,tea\nbob,tea\n")
+        with pytest.warns(HopscaleWarning, match=r"f\.csv: .*'user' and 'tag'.*header=True.*header=False") as caught:
+            assert read_graph(edges, path).feature_names.tolist() == ["tag", "tea"]
+        assert caught[0].filename == __file__
+
+    def test_a_first_line_without_numbers_for_nodes_is_a_header(self, write):
+        with no_warning():
+            graph = read_graph(write("e.csv", "0,1\n"), write("f.csv", "user,tag\n0,tea\n1,tea\n"))
+        assert graph.feature_names.tolist() == ["tea"]
+
+    @pytest.mark.parametrize("content", ["ann,tea\nbob,go\neve,go\n", "ann,tea\n", "zoe,tea\nann,go\n"])
+    def test_a_first_line_about_a_node_of_the_edges_is_data_without_a_word(self, write, content):
+        with no_warning():
+            graph = read_graph(write("e.csv", self.EDGES), write("f.csv", content))
+        assert graph.features.nnz == content.count("\n")
+
+    def test_which_column_is_the_value(self, write):
+        edges = write("e.csv", "ann,bob\n")
+        expected = from_edges([("ann", "bob")], {"ann": {"tea": 2}, "bob": {"tea": 3}})
+        rows = "\nann,tea,2\nbob,tea,3\n"
+        with no_warning():
+            for first in ("", "node,feature,value", "user,tag,Count", "node,feature,tf-idf"):
+                same(read_graph(edges, write("f.csv", first + rows)), expected)
+            for first in ("node,feature,income", "user,tag,income"):
+                same(read_graph(edges, write("f.csv", first + rows), value="income"), expected)
+        assert "no column 'income'" in refused(edges, write("f.csv", "node,feature,age" + rows), value="income")
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            "node,age,income\n0,33,1000\n1,50,900\n",
+            "user,age,income\nann,33,1000\nbob,50,900\n",
+            "user,age,income,children\nann,33,1000,2\n",
+            "node,feature,colour\n0,shirt,red\n",
+        ],
+    )
+    def test_wide_tables_are_told_where_to_go(self, write, content):
+        message = refused(write("e.csv", "0,1\n"), write("f.csv", content))
+        assert "f.csv" in message
+        assert "node,feature" in message
+        assert "from_edges(edges, matrix, node_ids=..., feature_names=...)" in message
+        if ",income\n" in content:
+            assert "value='income'" in message
+
+    def test_null_is_no_features(self, write):
+        graph = read_graph(write("e.csv", "0,1\n"), write("f.json", '{"0": null, "1": [3], "2": null}'))
+        same(graph, from_edges([(0, 1)], {0: [], 1: [3], 2: []}))
 
     def test_values(self, write):
         graph = read_graph(write("e.csv", "0,1\n"), write("f.json", '{"1": {"12": 2.5, "3": 0}}'))
@@ -169,7 +313,6 @@ class TestFeatures:
             ('{"0": [1],\n"1": [2,]}', "line 2"),
             ("[[1, 5], [2]]", "holds a list"),
             ('{"0": 5}', "node '0': expected a list"),
-            ('{"0": null}', "node '0': expected a list"),
             ('{"0": [1.5]}', "node '0': 1.5 is not a feature"),
             ('{"0": [true]}', "node '0': True is not a feature"),
             ('{"0": [[1]]}', "node '0': [1] is not a feature"),
@@ -207,17 +350,32 @@ class TestLabels:
                 ["False", None, "True"],
             ),
             ("id,target\n0,5\n1,\n", {}, [5, np.nan, np.nan]),
+            ("who,kind\n0,x\n1,y\n", {"label_column": "kind"}, ["x", "y", None]),
         ],
     )
     def test_columns_and_kinds(self, write, content, columns, expected):
         graph = read_graph(write("e.csv", self.EDGES), labels=write("l.csv", content), **columns)
         np.testing.assert_array_equal(graph.labels, expected)
 
+    def test_labels_of_other_nodes_are_left_out_with_a_warning(self, write):
+        path = write("l.csv", "id,kind\n0,x\n98,y\n1,z\n99,y\n98,x\n")
+        with pytest.warns(HopscaleWarning, match=r"l\.csv: the labels of 2 node\(s\) .* 98, 99, .*line 3") as caught:
+            graph = read_graph(write("e.csv", self.EDGES), labels=path)
+        assert caught[0].filename == __file__
+        assert graph.labels.tolist() == ["x", "z", None]
+
+    def test_a_series_of_pandas(self, write):
+        path = write("l.csv", ",kind\nann,x\nbob,y\n")
+        with no_warning():
+            assert read_graph(write("e.csv", "ann,bob\n"), labels=path).labels.tolist() == ["x", "y"]
+
     @pytest.mark.parametrize(
         ("content", "columns", "why"),
         [
-            ("id,days,new\n0,1,0\n99,1,1\n", {}, "line 3: node 99 is in neither"),
-            ("id,days,new\n0,1,0\n99,1,1\n", {}, "['id', 'days', 'new']"),
+            ("id,days,new\n98,1,0\n99,1,1\n", {}, "line 2: node 98 is in neither"),
+            ("id,days,new\n0,1,0\n99,1,1\n", {"unknown": "error"}, "line 3: node 99 is in neither"),
+            ("id,days,new\n0,1,0\n99,1,1\n", {"unknown": "error"}, "['id', 'days', 'new']"),
+            (",id,target\n7,0,1\n8,1,1\n", {}, "index=False"),
             ("id,target\n0,1\n0,2\n", {}, "line 3: node 0 has label '2', but '1' before"),
             ("id,target\n0,1\n1\n", {}, "line 3: 1 column(s) instead of 2"),
             ("id\n0\n", {}, "line 2: 1 column(s)"),
@@ -289,6 +447,17 @@ class TestMistakesInEdges:
         broken = tmp_path / "broken.csv.gz"
         broken.write_bytes(whole[:20] + b"\xff\xff\xff" + whole[23:])
         assert "cut short or damaged" in refused(broken)
+
+    def test_packed_files_are_told_what_to_do(self, tmp_path, write):
+        edges, table = write("e.csv", "0,1\n"), tmp_path / "t.parquet"
+        pd.DataFrame({"u": [0], "v": [1]}).to_parquet(table)
+        archive = tmp_path / "t.zip"
+        with zipfile.ZipFile(archive, "w") as files:
+            files.write(edges)
+        for name, why in ((table, "pandas.read_parquet"), (archive, "unzip it")):
+            assert why in refused(name)
+            assert why in refused(edges, name)
+            assert why in refused(edges, labels=name)
 
     def test_unknown_word(self, write):
         with pytest.raises(ParameterError, match="'isolate' or 'error'"):

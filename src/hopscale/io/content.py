@@ -13,6 +13,14 @@ from hopscale.exceptions import FileFormatError
 __all__ = ["MissingFileError", "as_text", "content_kind", "existing", "read_content"]
 
 
+# How files begin that are often taken for text, and what to do with them.
+_PACKED = {
+    b"PAR1": "a Parquet file: read it with pandas.read_parquet and pass the table to hopscale.from_tables",
+    b"PK\x03\x04": "a zip archive: unzip it and name the file in it (an Excel workbook: save it as CSV; NumPy's own "
+    "must be called .npz and stand in the place of the edges)",
+}
+
+
 class MissingFileError(FileFormatError, FileNotFoundError):
     """There is no such file."""
 
@@ -53,6 +61,8 @@ def read_content(path: str | os.PathLike[str]) -> bytes:
             data = gzip.decompress(data)
         except (EOFError, OSError, zlib.error) as error:
             raise FileFormatError(f"{path} cannot be unpacked: it is cut short or damaged ({error})") from error
+    if data[:4] in _PACKED:
+        raise FileFormatError(f"{path} is {_PACKED[data[:4]]}")
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data or data.isspace():
         raise FileFormatError(f"{path} is empty")

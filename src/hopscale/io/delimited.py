@@ -7,7 +7,7 @@ import io
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -16,15 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError
+from hopscale.io.columns import looks_like_header
 
-__all__ = ["Pairs", "Rows", "is_whole", "read_pairs", "read_rows"]
+__all__ = ["Pairs", "Rows", "read_pairs", "read_rows"]
 
-_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 # Numbers that are names as they stand, while NumPy would read them as 7: +7, 007, -07.
 _LONG_NUMBER = re.compile(r"[0-9]{19,}")
 _TEXT_NUMBER = re.compile(r"(?:\+|-?0[0-9])")
-# What publishers call the columns of nodes, without case, digits, spaces and underscores.
-_NODE_COLUMNS = re.compile("(new)?id|(from|to)?node(id)?|source|target|src|dst|from|to|vertex")
 
 
 @dataclass(frozen=True)
@@ -73,24 +71,41 @@ class Rows:
         """Line number and cells of every row that is not blank."""
         return islice(_cells(self), self.header is not None, None)
 
+    def first(self) -> tuple[int, list[str]]:
+        """Line number and cells of the first row; there must be one."""
+        line, cells = next(iter(self), (0, []))
+        if not cells:
+            raise FileFormatError(f"{self.path} has a header, but no rows")
+        return line, cells
 
-def is_whole(text: str) -> bool:
-    """Whether a name is a whole number; ``007`` is not, so that postcodes keep their zeros.
+    def position(self, column: str) -> int:
+        """Where a column is, by its name."""
+        if self.header is None or column not in self.header:
+            raise FileFormatError(f"{self.path} has no column {column!r}; {self.columns}")
+        return self.header.index(column)
 
-    Examples
-    --------
-    >>> is_whole("12"), is_whole("-3"), is_whole("007"), is_whole("1.0")
-    (True, True, False, False)
-    """
-    return _WHOLE.fullmatch(text) is not None
+    @property
+    def columns(self) -> str:
+        """The columns there are, and what may have gone wrong with them, in words."""
+        if self.header is None:
+            return "it has no header (if the first line is one, pass header=True)"
+        index = "; the first has no name: if pandas wrote it, write the file with index=False"
+        return f"its columns are {self.header}{index if not self.header[0] else ''}"
 
 
-def read_rows(text: str, path: str | os.PathLike[str], header: bool | None, *, node_columns: int) -> Rows:
+def read_rows(
+    text: str,
+    path: str | os.PathLike[str],
+    header: bool | None,
+    *,
+    node_columns: int,
+    number_at: int | None = None,
+    named: Sequence[str | None] = (),
+) -> Rows:
     """Delimited text with its comments passed over, its delimiter and its header found.
 
-    The first line is a header if the names in its ``node_columns`` first columns are among those that
-    publishers give to columns of nodes, or if they are no whole numbers while those of the second line
-    are. ``header`` decides where that guesses wrong.
+    The first line is a header if it has a column that the caller has ``named``, or if it looks like one
+    (:func:`~hopscale.io.columns.looks_like_header`). ``header`` decides where that guesses wrong.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     # With a space after the sign, as SNAP and KONECT write: "#tea" may well be the name of a node.
@@ -102,28 +117,23 @@ def read_rows(text: str, path: str | os.PathLike[str], header: bool | None, *, n
     first = [cells for _, cells in islice(rows, 2)]
     if not first:
         raise FileFormatError(f"{path} has no rows, only comments")
-    if header or (header is None and _looks_like_header([cells[:node_columns] for cells in first])):
-        return replace(rows, header=first[0])
-    return rows
+    if header is None:
+        header = any(name in first[0] for name in named) or looks_like_header(
+            first, node_columns=node_columns, number_at=number_at
+        )
+    return replace(rows, header=first[0]) if header else rows
 
 
-def read_pairs(
-    text: str, path: str | os.PathLike[str], header: bool | None, *, layout: str, node_columns: int
-) -> Pairs:
+def read_pairs(rows: Rows, amount: str, amount_at: int | None) -> Pairs:
     """Rows of two names and perhaps an amount.
 
     Parameters
     ----------
-    text : str
-        Content of the file.
-    path : path-like
-        Its name, for errors.
-    header : bool or None
-        Whether the first line names the columns; None to find out.
-    layout : str
-        Names of the three columns, such as ``"source,target,weight"``.
-    node_columns : int
-        How many of them name nodes.
+    rows : Rows
+    amount : str
+        What the amount is, for errors.
+    amount_at : int or None
+        Its column, if it is to be read.
 
     Returns
     -------
@@ -131,24 +141,20 @@ def read_pairs(
 
     Examples
     --------
-    >>> pairs = read_pairs("id_1,id_2\\n4,7", "e.csv", None, layout="source,target,weight", node_columns=2)
+    >>> rows = read_rows("id_1,id_2\\n4,7", "e.csv", None, node_columns=2)
+    >>> pairs = read_pairs(rows, "weight", None)
     >>> pairs.first, pairs.second
     (array([4]), array([7]))
     """
-    rows = read_rows(text, path, header, node_columns=node_columns)
-    line, cells = next(iter(rows), (0, []))
-    if not cells:
-        raise FileFormatError(f"{path} has a header, but no rows")
-    if len(cells) not in (2, 3):
-        raise FileFormatError(
-            f"{path}, line {line}: {len(cells)} column(s); expected {layout}, the last if there is one"
-        )
-    fast = _read_fast(rows, len(cells), line)
-    return _read_carefully(rows, len(cells), layout.split(",")[2]) if fast is None else fast
+    line, cells = rows.first()
+    fast = _read_fast(rows, len(cells), line, amount_at)
+    return _read_carefully(rows, len(cells), amount, amount_at) if fast is None else fast
 
 
-def _read_fast(rows: Rows, width: int, line: int) -> Pairs | None:
+def _read_fast(rows: Rows, width: int, line: int, amount_at: int | None) -> Pairs | None:
     """Whole numbers at the speed of ``numpy.loadtxt``, or None if anything calls for care."""
+    if width > 3 or amount_at not in (None, 2):
+        return None
     body = rows.body
     if any(int(number) >= 2**63 for number in _LONG_NUMBER.findall(body)):  # some releases of NumPy wrap around
         return None
@@ -166,27 +172,28 @@ def _read_fast(rows: Rows, width: int, line: int) -> Pairs | None:
         )
     except (ValueError, OverflowError):
         return None
-    amounts = table["amount"].copy() if width == 3 else None
+    amounts = table["amount"].copy() if amount_at is not None else None
     if amounts is not None and not (np.isfinite(amounts) & (amounts >= 0)).all():
         return None
     return Pairs(table["first"].copy(), table["second"].copy(), amounts, None)
 
 
-def _read_carefully(rows: Rows, width: int, amount: str) -> Pairs:
+def _read_carefully(rows: Rows, width: int, amount: str, amount_at: int | None) -> Pairs:
     lines: list[int] = []
-    columns: list[list[Any]] = [[] for _ in range(width)]
+    columns: list[list[Any]] = [[], [], []]
     for line, cells in rows:
         if len(cells) != width:
             raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s) instead of {width}")
         if not cells[0] or not cells[1]:
             raise FileFormatError(f"{rows.path}, line {line}: column {1 if not cells[0] else 2} is empty")
-        if width == 3:
-            columns[2].append(_amount(cells[2], f"{rows.path}, line {line}: the {amount}"))
+        if amount_at is not None:
+            columns[2].append(_amount(cells[amount_at], f"{rows.path}, line {line}: the {amount}"))
         columns[0].append(cells[0])
         columns[1].append(cells[1])
         lines.append(line)
     first, second = (np.array(column, dtype=object) for column in columns[:2])
-    return Pairs(first, second, np.array(columns[2]) if width == 3 else None, np.array(lines, dtype=np.int64))
+    amounts = None if amount_at is None else np.array(columns[2])
+    return Pairs(first, second, amounts, np.array(lines, dtype=np.int64))
 
 
 def _cells(rows: Rows) -> Iterator[tuple[int, list[str]]]:
@@ -216,14 +223,6 @@ def _lines(text: str) -> Iterator[str]:
         end = text.find("\n", start) + 1 or len(text)
         yield text[start:end]
         start = end
-
-
-def _looks_like_header(first: list[list[str]]) -> bool:
-    if all(_NODE_COLUMNS.fullmatch(re.sub(r"[\W\d_]", "", cell.lower())) for cell in first[0]):
-        return True
-    if len(first) == 1:
-        return False
-    return not any(map(is_whole, first[0])) and all(map(is_whole, first[1]))
 
 
 def _amount(cell: str, what: str) -> float:

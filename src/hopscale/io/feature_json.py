@@ -19,7 +19,8 @@ __all__ = ["read_feature_json"]
 def read_feature_json(text: str, path: str | os.PathLike[str]) -> FeatureEntries:
     """Feature entries of ``{"0": [1, 5], ...}`` or ``{"0": {"tea": 2.5}, ...}``, with names as text.
 
-    A feature that a list repeats counts once, as in the authors' files, some of which do so.
+    A feature that a list repeats counts once, as in the authors' files, some of which do so. A node with
+    ``null`` has no features.
 
     Parameters
     ----------
@@ -97,7 +98,9 @@ def _no_constant(path: str | os.PathLike[str]) -> Callable[[str], NoReturn]:
 
 
 def _described(described: Any, where: str) -> dict[str, float]:
-    """Features of one node with their values."""
+    """Features of one node with their values; null means none."""
+    if described is None:
+        return {}
     if isinstance(described, list):
         for feature in described:
             if isinstance(feature, bool) or not isinstance(feature, (str, int)):

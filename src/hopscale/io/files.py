@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import FileFormatError, ParameterError
+from hopscale.exceptions import FileFormatError, HopscaleWarning, ParameterError
 from hopscale.graph import AttributedGraph
 from hopscale.io.assemble import FeatureEntries, assemble
+from hopscale.io.columns import WIDE_TABLE, is_amount_name, is_node_name, is_whole, may_be_header
 from hopscale.io.content import as_text, content_kind, existing, read_content
-from hopscale.io.delimited import Pairs, is_whole, read_pairs, read_rows
+from hopscale.io.delimited import Pairs, Rows, read_pairs, read_rows
 from hopscale.io.feature_json import read_feature_json
 from hopscale.io.label_file import labels_by_node
-from hopscale.io.naming import as_names, distinct, rows_of
+from hopscale.io.naming import Unknown, as_names, check_unknown, distinct, listing, rows_of
 from hopscale.io.npz import read_npz
 
 __all__ = ["read_graph"]
@@ -29,9 +31,11 @@ def read_graph(
     features: _PathLike | None = None,
     labels: _PathLike | None = None,
     *,
+    weight: str | None = None,
+    value: str | None = None,
     node_column: str | None = None,
     label_column: str | None = None,
-    unknown: Literal["isolate", "error"] = "isolate",
+    unknown: Unknown = "isolate",
     header: bool | None = None,
     self_loops: bool = False,
 ) -> AttributedGraph:
@@ -49,15 +53,19 @@ def read_graph(
     labels : path-like, optional
         Text with one node a line. Nodes that it leaves out, or whose label is empty, have none: NaN
         among numbers, None among other labels.
+    weight, value : str, optional
+        Column of ``edges`` with the weights and of ``features`` with the values, by the names in their
+        headers. By default the third column, if there is no header or it calls that column weight,
+        value, count, strength or alike.
     node_column, label_column : str, optional
         Columns of ``labels``, by the names in its header; by default the first and the last.
     unknown : {"isolate", "error"}, default="isolate"
         An edge list cannot tell of nodes without edges, so that nodes which only ``features`` names
-        are taken for isolated nodes. With "error" they are refused. Labels may never name a node that
-        neither edges nor features do.
+        are taken for isolated nodes, and labels of nodes that neither names are left out with a warning.
+        With "error" both are refused.
     header : bool, optional
         Whether the first line of the text files names the columns. By default a first line is a header
-        if it says so ("id", "source", ...) or has no whole numbers for nodes where the second has.
+        if it says so ("id", "source", ...), or has text where the second has numbers.
     self_loops : bool, default=False
         Keep self-loops.
 
@@ -71,11 +79,18 @@ def read_graph(
         If a file cannot be read as what it should be; the message names the file and the line. A file
         that is not there raises a ``FileNotFoundError`` of the same family.
 
+    Warns
+    -----
+    HopscaleWarning
+        If a first line is read as data but stands apart as a header would, if a third column of edges is
+        passed over because of its name, or if labels are left out.
+
     Notes
     -----
     Ids are whole numbers if all ids in the edge file are, and then in all files; else they are text
     in all files. The same holds for the names of features. A number with leading zeros is text. Repeated
-    edges and entries count once without weights or values and add up with them. Text files must be
+    edges and entries count once without weights or values and add up with them; ``graph.n_edges`` tells
+    how many edges are left of the lines, without self-loops unless they are kept. Text files must be
     UTF-8 and may be packed with gzip; lines at the top that start with "# " or "% " are comments.
 
     Examples
@@ -92,26 +107,29 @@ def read_graph(
     >>> graph.feature_names
     array([4, 9])
     """
-    if unknown not in ("isolate", "error"):
-        raise ParameterError(f"unknown must be 'isolate' or 'error', not {unknown!r}")
+    check_unknown(unknown)
     if content_kind(existing(edges)) == ".npz":
         if features is not None or labels is not None:
             raise ParameterError(f"{edges} holds features and labels itself: give no other files with it")
         return read_npz(edges, self_loops=self_loops)
-    pairs = read_pairs(_text(edges), edges, header, layout="source,target,weight", node_columns=2)
+    pairs = _read_edges(edges, header, weight)
     ends = _named(np.stack([pairs.first, pairs.second], axis=1))
     whole = not isinstance(ends[0, 0], str)
     nodes = distinct(ends.ravel())
     entries = None
     if features is not None:
-        entries = _read_features(features, header, whole=whole)
+        entries = _read_features(features, header, value, nodes, whole=whole)
         if unknown == "error":
-            _refuse_unknown(entries, nodes, features, header)
+            _refuse_unknown(entries, nodes, features, header, value)
         nodes = distinct(nodes, entries.listed)
     by_node = None
     if labels is not None:
-        rows = read_rows(_text(labels), labels, header, node_columns=1)
-        by_node = labels_by_node(rows, nodes, whole=whole, node_column=node_column, label_column=label_column)
+        rows = read_rows(_text(labels), labels, header, node_columns=1, named=(node_column, label_column))
+        by_node, strangers = labels_by_node(
+            rows, nodes, whole=whole, node_column=node_column, label_column=label_column, unknown=unknown
+        )
+        if strangers:
+            _warn(strangers)
     return assemble(ends, pairs.amounts, entries, labels=by_node, self_loops=self_loops)
 
 
@@ -137,13 +155,45 @@ def _like_edges(column: NDArray[Any], whole: bool, path: _PathLike) -> NDArray[A
     return named
 
 
-def _read_features(path: _PathLike, header: bool | None, *, whole: bool) -> FeatureEntries:
+def _warn(message: str, depth: int = 0) -> None:
+    """Warn the caller of :func:`read_graph`, which is ``depth`` calls above the caller of this."""
+    warnings.warn(message, HopscaleWarning, stacklevel=3 + depth)
+
+
+def _read_edges(path: _PathLike, header: bool | None, weight: str | None) -> Pairs:
+    rows = read_rows(_text(path), path, header, node_columns=2, number_at=2, named=(weight,))
+    at = _amount_at(rows, "source,target,weight", weight)
+    if at == 2 and weight is None and rows.header and not is_amount_name(rows.header[2]):
+        if is_node_name(rows.header[2]) or not rows.header[0]:
+            raise FileFormatError(f"{path}: expected source,target or source,target,weight, but {rows.columns}")
+        _warn(
+            f"{path}: the column {rows.header[2]!r} is passed over; if it holds the weights of the edges, pass "
+            f"weight={rows.header[2]!r} or call it weight",
+            depth=1,
+        )
+        at = None
+    pairs = read_pairs(rows, "weight", at)
+    if header is None and rows.header is None and pairs.first.dtype == object:
+        others = [*pairs.first[1:].tolist(), *pairs.second[1:].tolist()]
+        if may_be_header((pairs.first[0], others), (pairs.second[0], others)):
+            _warn(_first_line_in_doubt(pairs, path, "two nodes", "source,target"), depth=1)
+    return pairs
+
+
+def _read_features(
+    path: _PathLike, header: bool | None, value: str | None, nodes: NDArray[Any], *, whole: bool
+) -> FeatureEntries:
     text = _text(path)
     if text.lstrip()[:1] in ("{", "["):
         raw = read_feature_json(text, path)
     else:
-        pairs = _feature_pairs(text, path, header)
+        rows = _feature_rows(text, path, header, value)
+        pairs = _feature_pairs(rows, value)
         raw = FeatureEntries(pairs.first, pairs.second, pairs.amounts, listed=pairs.first)
+        if header is None and rows.header is None and pairs.first.dtype == object and not whole:
+            columns = ((column[0], column[1:].tolist()) for column in (pairs.first, pairs.second))
+            if pairs.first[0] not in nodes and may_be_header(*columns):
+                _warn(_first_line_in_doubt(pairs, path, "a node and its feature", "node,feature"), depth=1)
     return replace(
         raw,
         nodes=_like_edges(raw.nodes, whole, path),
@@ -152,23 +202,58 @@ def _read_features(path: _PathLike, header: bool | None, *, whole: bool) -> Feat
     )
 
 
-def _feature_pairs(text: str, path: _PathLike, header: bool | None) -> Pairs:
-    return read_pairs(text, path, header, layout="node,feature,value", node_columns=1)
+def _first_line_in_doubt(pairs: Pairs, path: _PathLike, things: str, names: str) -> str:
+    first, second = pairs.first[0], pairs.second[0]
+    return (
+        f"{path}: the first line is read as {things}, {first!r} and {second!r}, which no other line names; if it "
+        f"names the columns, pass header=True or call them {names}, and if it does not, pass header=False"
+    )
 
 
-def _refuse_unknown(entries: FeatureEntries, nodes: NDArray[Any], path: _PathLike, header: bool | None) -> None:
+def _feature_rows(text: str, path: _PathLike, header: bool | None, value: str | None) -> Rows:
+    return read_rows(text, path, header, node_columns=1, number_at=2, named=(value,))
+
+
+def _feature_pairs(rows: Rows, value: str | None) -> Pairs:
+    at = _amount_at(rows, "node,feature,value", value, f". {WIDE_TABLE}")
+    if at == 2 and value is None and rows.header and not is_amount_name(rows.header[2]):
+        raise FileFormatError(
+            f"{rows.path}: expected node,feature or node,feature,value, but {rows.columns}; if {rows.header[2]!r} "
+            f"holds the values, pass value={rows.header[2]!r}. {WIDE_TABLE}"
+        )
+    return read_pairs(rows, "value", at)
+
+
+def _amount_at(rows: Rows, layout: str, named: str | None, advice: str = "") -> int | None:
+    """Column of the weights or values: the one that was named, else the third if there is one."""
+    line, cells = rows.first()
+    if len(cells) < 2 or (len(cells) > 3 and named is None):
+        called = f", but {rows.columns}" if rows.header else ""
+        raise FileFormatError(
+            f"{rows.path}, line {line}: {len(cells)} column(s); expected {layout}, the last if there is one"
+            f"{called}{advice if len(cells) > 3 else ''}"
+        )
+    if rows.header and len(rows.header) < len(cells):
+        raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s), but {rows.columns}")
+    if named is not None:
+        return rows.position(named)
+    return 2 if len(cells) == 3 else None
+
+
+def _refuse_unknown(
+    entries: FeatureEntries, nodes: NDArray[Any], path: _PathLike, header: bool | None, value: str | None
+) -> None:
     unknown = rows_of(entries.listed, nodes) < 0
     if not unknown.any():
         return
     strangers = distinct(entries.listed[unknown]).tolist()
-    shown = ", ".join(map(repr, strangers[:5])) + (", ..." if len(strangers) > 5 else "")
     where = str(path)
     text = _text(path)
     if text.lstrip()[:1] not in ("{", "["):
-        rows = read_rows(text, path, header, node_columns=1)
+        rows = _feature_rows(text, path, header, value)
         line = [line for line, _ in rows][int(np.argmax(unknown))]
         where += f", line {line}"
     raise FileFormatError(
-        f"{where}: {len(strangers)} node(s) that no edge names: {shown}; pass unknown='isolate' to take them "
-        "for isolated nodes"
+        f"{where}: {len(strangers)} node(s) that no edge names: {listing(strangers)}; pass unknown='isolate' to "
+        "take them for isolated nodes"
     )

@@ -7,16 +7,18 @@ object otherwise. Whole numbers are handled by NumPy alone, so that ten million 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from itertools import chain, repeat
-from typing import Any
+from itertools import chain, islice, repeat
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import GraphError
+from hopscale.exceptions import GraphError, ParameterError
 from hopscale.graph import name_array, shown_name
 
-__all__ = ["as_names", "distinct", "known_rows", "rows_of"]
+__all__ = ["Unknown", "as_names", "check_unknown", "distinct", "known_rows", "listing", "rows_of"]
+
+Unknown = Literal["isolate", "error"]
 
 # Floats from here on no longer tell neighbouring whole numbers apart.
 _EXACT_FLOAT = 2.0**53
@@ -96,6 +98,24 @@ def known_rows(column: NDArray[Any], names: NDArray[Any], *, source: str, things
             f"the first is {shown_name(column[unknown], 0)}"
         )
     return rows
+
+
+def check_unknown(unknown: str) -> None:
+    """Refuse a word that does not say what to do with nodes that no edge names."""
+    if unknown not in ("isolate", "error"):
+        raise ParameterError(f"unknown must be 'isolate' or 'error', not {unknown!r}")
+
+
+def listing(names: Iterable[Hashable]) -> str:
+    """The first few of some names, for people.
+
+    Examples
+    --------
+    >>> listing(range(9))
+    '0, 1, 2, 3, 4, ...'
+    """
+    shown = list(map(repr, islice(names, 6)))
+    return ", ".join(shown[:5]) + (", ..." if len(shown) > 5 else "")
 
 
 def _distinct_whole(columns: tuple[NDArray[Any], ...]) -> NDArray[np.int64]:
