@@ -81,6 +81,16 @@ def machine() -> dict[str, Any]:
     }
 
 
+def commit() -> str | None:
+    """The commit that is measured, marked if files differ from it; None outside a clone."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
+
+
 def write(name: str, records: Sequence[dict[str, Any]], table: str) -> None:
     """Keep a benchmark's records as JSON and its table as text, and print the table."""
     RESULTS.mkdir(exist_ok=True)
