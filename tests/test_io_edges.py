@@ -167,6 +167,14 @@ class TestFeatures:
         graph = from_edges([("a", "b")], {"a": np.array([0, 2, 0]), "b": np.zeros(3)})
         np.testing.assert_array_equal(graph.features.toarray(), [[0, 2, 0], [0, 0, 0]])
 
+    def test_none_is_no_features(self):
+        listed = from_edges([("a", "b")], {"a": None, "b": ["x"], "c": None})
+        assert listed.node_ids.tolist() == ["a", "b", "c"]
+        assert features_of(listed) == {"b": {"x": 1.0}}
+        vectors = from_edges([("a", "b")], {"a": None, "b": np.array([0, 2])})
+        np.testing.assert_array_equal(vectors.features.toarray(), [[0, 0], [0, 2]])
+        assert from_edges([("a", "b")], {"a": None}).n_features == 0
+
     def test_sets_do_not_bring_the_order_of_hashes_in(self):
         program = (
             "from hopscale.io import from_edges\n"
@@ -255,7 +263,7 @@ class TestRefuses:
         if not isinstance(value, str) and value is not None:
             assert "feature 1 of node 'b'" in refused([("a", "b")], {"b": np.array([0, value])})
 
-    @pytest.mark.parametrize("described", ["tea", 5, None, [["x"]]])
+    @pytest.mark.parametrize("described", ["tea", 5, float("nan"), [["x"]]])
     def test_descriptions(self, described):
         assert "node 'b'" in refused([("a", "b")], {"a": ["x"], "b": described})
 

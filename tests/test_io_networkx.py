@@ -146,6 +146,12 @@ class TestFeatures:
         expected[1] = [0, 2, 0.5]
         np.testing.assert_array_equal(from_networkx(graph).features.toarray(), expected)
 
+    @pytest.mark.parametrize("bob", [["tea", "go"], {"tea": 1.0, "go": 1.0}, np.array([1.0, 1.0])])
+    def test_an_attribute_that_is_none(self, bob):
+        graph = friends()
+        nx.set_node_attributes(graph, {"bob": bob, "ann": None, "zoe": None}, "features")
+        np.testing.assert_array_equal(from_networkx(graph).features.toarray(), [[1, 1], [0, 0], [0, 0], [0, 0]])
+
     def test_none_by_default_but_an_attribute_asked_for_must_exist(self):
         assert from_networkx(friends()).n_features == 0
         assert "no node has the attribute 'likes'" in refused(friends(), features="likes")

@@ -37,8 +37,8 @@ def from_edges(
     features : mapping, matrix or None
         ``{node: [feature, ...]}`` (a feature listed twice counts once),
         ``{node: {feature: value}}``, or ``{node: vector}`` with NumPy vectors of one length, whose
-        features are named 0, 1, ...; or a sparse or dense matrix with one row per node, in the order
-        of ``node_ids``.
+        features are named 0, 1, ...; a node with None has no features. Or a sparse or dense matrix with
+        one row per node, in the order of ``node_ids``.
     weights : array-like of shape (E,), optional
         With weights, edges that are repeated, in either direction, **add up**.
     node_ids : sequence of hashable, optional
@@ -64,7 +64,8 @@ def from_edges(
 
     Notes
     -----
-    A node that only features name is an isolated node.
+    A node that only features name is an isolated node. ``graph.n_edges`` tells how many edges are left
+    once repeated ones count once and self-loops are dropped.
 
     Examples
     --------
@@ -176,7 +177,9 @@ def _edge_weights(weights: ArrayLike, ends: NDArray[Any]) -> NDArray[np.float64]
 
 
 def _described(node: Hashable, described: Any) -> Mapping[Hashable, Any]:
-    """Features of one node with their values, in an order that does not depend on hashes."""
+    """Features of one node with their values, in an order that does not depend on hashes; None means none."""
+    if described is None:
+        return {}
     if isinstance(described, Mapping):
         return described
     if isinstance(described, (str, bytes)) or not isinstance(described, Iterable):
@@ -203,6 +206,7 @@ def _is_vector(described: Any) -> bool:
 
 def _entries_of_vectors(features: Mapping[Any, Any]) -> FeatureEntries:
     width = next(len(np.atleast_1d(vector)) for vector in features.values() if _is_vector(vector))
+    features = {node: np.zeros(width) if vector is None else vector for node, vector in features.items()}
     for node, vector in features.items():
         if not _is_vector(vector) or vector.shape != (width,):
             shown = f"shape {vector.shape}" if _is_vector(vector) else type(vector).__name__

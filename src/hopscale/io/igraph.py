@@ -68,7 +68,7 @@ def from_igraph(
     entries = None
     if features is not None and features in vertex:
         described = zip(names.tolist(), graph.vs[features], strict=True)
-        entries = entries_by_node({node: value for node, value in described if value is not None})
+        entries = entries_by_node(dict(described))
     return assemble(
         names[pairs],
         weights,

@@ -35,7 +35,7 @@ def from_networkx(
         Any node ids; their order is kept.
     features : str, mapping or None, default="features"
         Node attribute that holds a list or set of features, a mapping ``{feature: value}`` or a NumPy
-        vector; or a mapping from node to such. Nodes without it have no features.
+        vector; or a mapping from node to such. Nodes without it, or with None, have no features.
     weight : str or None, default="weight"
         Edge attribute. Edges without it weigh 1; if no edge has it, or with None, the graph is
         unweighted. Parallel edges of a multigraph add up if weighted and count once if not.
