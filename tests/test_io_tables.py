@@ -1,6 +1,7 @@
 """Tables of several makers, all by one path, against the edge-list door."""
 
 import builtins
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from hopscale.exceptions import GraphError, HopscaleError
+from hopscale.exceptions import GraphError, HopscaleError, HopscaleWarning, ParameterError
 from hopscale.io import from_edges, from_tables
 
 MAKERS = pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
@@ -69,10 +70,71 @@ class TestEveryMaker:
         expected = from_edges([("a", "b"), ("b", "c")], {"a": {"tea": 2}, "b": {"go": 3}}, weights=[2, 3])
         same(graph, expected)
 
-    def test_other_columns_are_not_weights(self, make):
-        plain = from_edges(pairs(EDGES))
-        same(from_tables(make(EDGES | {"year": [1990, 1991, 1992, 1993]})), plain)
-        same(from_tables(make(EDGES | {"weight": ["low", "low", "high", "low"]})), plain)
+    @pytest.mark.parametrize("name", ["Weight", "w", "value", "count", "strength"])
+    def test_weights_and_values_by_their_usual_names(self, make, name):
+        graph = from_tables(make(EDGES | {name: [1.5, 2.0, 1.0, 9.0]}), make(LIKES | {name: [1, 2, 3, 4, 5]}))
+        features = {"a": {"tea": 5, "go": 2}, "c": {"tea": 3}, "z": {"go": 5}}
+        same(graph, from_edges(pairs(EDGES), features, weights=[1.5, 2.0, 1.0, 9.0]))
+
+    def test_a_column_of_another_name_is_passed_over_with_a_warning(self, make):
+        table = make(EDGES | {"year": [1990, 1991, 1992, 1993]})
+        with pytest.warns(HopscaleWarning, match="'year' of edges is passed over; .*weight='year'") as caught:
+            graph = from_tables(table)
+        assert caught[0].filename == __file__
+        same(graph, from_edges(pairs(EDGES)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            same(from_tables(table, source="from", target="to"), graph)
+            same(from_tables(make(EDGES | {"kind": ["x", "y", "x", "y"]})), graph)
+
+    def test_a_column_called_weight_must_hold_weights(self, make):
+        assert "edges, row 0, is 'low'" in refused(make(EDGES | {"weight": ["low", "low", "high", "low"]}))
+
+    def test_an_index_is_not_taken_for_nodes(self, make):
+        message = refused(make({"id": [0, 1], "source": ["a", "b"], "target": ["b", "c"]}))
+        assert "which two hold the nodes with source and target" in message
+
+    def test_wide_tables_are_told_where_to_go(self, make):
+        wide = make({"who": ["a", "b"], "age": [33, 50], "income": [1000, 900]})
+        message = refused(make(EDGES), wide)
+        assert "['who', 'age', 'income']" in message
+        assert "from_edges(edges, matrix, node_ids=..., feature_names=...)" in message
+        assert "wide table" in refused(make(EDGES), make(LIKES | {"value": [1] * 5, "year": [1990] * 5}))
+        same(from_tables(make(EDGES), make(LIKES | {"year": [1990] * 5}), feature="what"), self.plain(make))
+
+    def test_lists_of_features(self, make):
+        lists = {"who": ["a", "c", "d", "z"], "what": [["tea", "go", "tea"], ["tea"], [], ["go"]]}
+        same(from_tables(make(EDGES), make(lists)), self.plain(make))
+        nothing = lists | {"what": [["tea", "go"], ["tea"], None, ["go"]]}
+        same(from_tables(make(EDGES), make(nothing)), self.plain(make))
+        numbers = from_tables(make(EDGES), make({"who": ["a", "b"], "what": [[7, 3], [3]]}))
+        same(numbers, from_edges(pairs(EDGES), {"a": [7, 3], "b": [3]}))
+        assert from_tables(make(EDGES), make({"who": ["a", "b"], "what": [[], []]})).n_features == 0
+
+    def test_lists_that_make_no_sense(self, make):
+        assert "features, row 1: a feature" in refused(
+            make(EDGES), make({"who": ["a", "b", "c"], "what": [["tea"], ["go", None], ["tea"]]})
+        )
+        assert "vectors where lists" in refused(
+            make(EDGES), make({"who": ["a", "b"], "what": [[0.5, 1.0], [1.0, 0.0]]})
+        )
+        valued = make({"who": ["a"], "what": [["tea", "go"]], "value": [2.0]})
+        assert "cannot share the values" in refused(make(EDGES), valued)
+        assert "edges cannot be read through Arrow" in refused(make({"u": [["a"], ["b"]], "v": ["b", "c"]}))
+
+    def plain(self, make):
+        return from_tables(make(EDGES), make(LIKES))
+
+    def test_nodes_that_the_edges_do_not_know(self, make):
+        labels = make({"n": ["a", "q", "b", "r"], "l": [1, 2, 3, 4]})
+        with pytest.warns(HopscaleWarning, match=r"labels of 2 node\(s\) are left out: 'q', 'r'") as caught:
+            graph = from_tables(make(EDGES), labels=labels)
+        assert caught[0].filename == __file__
+        np.testing.assert_array_equal(graph.labels, [1, 3, np.nan, np.nan])
+        assert "first is 'q'" in refused(make(EDGES), labels=labels, unknown="error")
+        assert "first is 'z'" in refused(make(EDGES), make(LIKES), unknown="error")
+        with pytest.raises(ParameterError, match="'isolate' or 'error'"):
+            from_tables(make(EDGES), unknown="ignore")
 
     def test_labels(self, make):
         labels = {"id": ["c", "a", "b", "d", "a"], "age": [1, 2, 3, 4, 2], "kind": ["x", "y", "x", None, "y"]}
@@ -154,6 +216,22 @@ def test_no_rows():
     empty = pa.table({"u": pa.array([], pa.string()), "v": pa.array([], pa.string())})
     assert "no nodes" in refused(empty)
     assert from_tables(empty, pa.table(LIKES)).n_nodes == 3
+
+
+def test_lists_in_several_chunks_and_of_one_length():
+    what = pa.array([["tea", "go"], None, ["go", "go"]], pa.list_(pa.string(), 2))
+    table = pa.table({"who": ["a", "b", "c"], "what": what})
+    chunked = pa.concat_tables([table.slice(0, 1), table.slice(1)])
+    same(from_tables(pa.table(EDGES), chunked), from_edges(pairs(EDGES), {"a": ["tea", "go"], "b": None, "c": ["go"]}))
+
+
+def test_what_arrow_refuses_is_said_in_words():
+    mixed = pd.DataFrame({"u": ["a", 1], "v": ["b", 2]})
+    assert "edges cannot be read through Arrow: every column must" in refused(mixed)
+    twice = pd.DataFrame([["a", "b"]], columns=["u", "u"])
+    assert "under a name of its own" in refused(twice)
+    nested = pa.table({"who": ["a"], "what": [{"tea": 2}]})
+    assert "features cannot be read through Arrow" in refused(pa.table(EDGES), nested)
 
 
 def test_two_columns_of_one_name():

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import GraphError, HopscaleError
+from hopscale.exceptions import GraphError, HopscaleError, HopscaleWarning
 from hopscale.graph import AttributedGraph, name_array
 from hopscale.io.assemble import FeatureEntries, amounts, assemble
-from hopscale.io.naming import as_names
+from hopscale.io.columns import WIDE_TABLE, is_amount_name, is_node_name
+from hopscale.io.naming import Unknown, as_names, check_unknown, distinct, known_rows, listing, rows_of
 
 __all__ = ["MissingPackageError", "from_tables"]
 
@@ -31,6 +35,7 @@ def from_tables(
     value: str | None = None,
     labels: Any = None,
     label: str | None = None,
+    unknown: Unknown = "isolate",
     self_loops: bool = False,
 ) -> AttributedGraph:
     """Graph from data frames or tables (pandas, polars, pyarrow, DuckDB, ...).
@@ -43,27 +48,38 @@ def from_tables(
         One undirected edge a row.
     features : table, optional
         Long format: one (node, feature) or (node, feature, value) a row. Repeated rows count once
-        without values; with values they add up.
+        without values; with values they add up. Or one (node, list of features) a row, where null and
+        empty lists mean no features.
     source, target : str, optional
         Columns of ``edges`` with the two nodes; by default the first two.
     weight : str, optional
-        Column of ``edges``; by default the third column if it is numeric and called "weight", else
-        the graph is unweighted. Repeated edges, in either direction, count once without weights and
-        add up with them.
+        Column of ``edges``; by default the third column if it is called weight, value, count, strength
+        or alike, else the graph is unweighted. Repeated edges, in either direction, count once without
+        weights and add up with them; ``graph.n_edges`` tells how many are left.
     node, feature : str, optional
         Columns of ``features``; by default the first two. ``node`` is also that of ``labels``.
     value : str, optional
-        Column of ``features``; by default the third column if it is numeric and called "value".
+        Column of ``features``; by default the third and last column if it is called value, weight,
+        count, score or alike. Other columns are refused unless ``feature`` is given: a wide table would
+        be misread.
     labels : table, optional
         One (node, label) a row.
     label : str, optional
         Column of ``labels``; by default the last.
+    unknown : {"isolate", "error"}, default="isolate"
+        Take nodes that only ``features`` names for isolated nodes, and leave out the labels of nodes
+        that neither table names, with a warning; or refuse both.
     self_loops : bool, default=False
         Keep self-loops.
 
     Returns
     -------
     AttributedGraph
+
+    Warns
+    -----
+    HopscaleWarning
+        If a numeric third column of ``edges`` is passed over because of its name, or labels are left out.
 
     Notes
     -----
@@ -79,31 +95,89 @@ def from_tables(
     >>> from_tables(edges, likes)
     AttributedGraph(nodes=3, edges=2, features=2, feature_entries=3)
     """
+    check_unknown(unknown)
     table = _Table(edges, "edges", at_least=2)
     u, v = table.names(source, 0), table.names(target, 1)
     ends = np.stack([u, v] if u.dtype == v.dtype else [u.astype(object), v.astype(object)], axis=1)
-    return assemble(
-        ends,
-        table.amounts(weight, "weight"),
-        None if features is None else _entries(_Table(features, "features", at_least=2), node, feature, value),
-        labels=None if labels is None else _labels(_Table(labels, "labels", at_least=2), node, label),
-        self_loops=self_loops,
-    )
+    if weight is None:
+        weight = _weight_column(table, source, target)
+    entries = None if features is None else _entries(_Table(features, "features", at_least=2), node, feature, value)
+    if entries is not None and unknown == "error":
+        known_rows(entries.listed, distinct(ends.ravel()), source="features", things="nodes of the edges")
+    by_node = None
+    if labels is not None:
+        nodes = distinct(ends.ravel(), entries.listed if entries else ends[:0, 0])
+        by_node = _labels(_Table(labels, "labels", at_least=2), node, label, nodes, unknown)
+    weights = None if weight is None else table.amounts(weight)
+    return assemble(ends, weights, entries, labels=by_node, self_loops=self_loops)
+
+
+def _weight_column(table: _Table, source: str | None, target: str | None) -> str | None:
+    """Column that is the weight by its name, if there is one."""
+    others = table.others(source, target)
+    if not others or is_amount_name(others[0]):
+        return others[0] if others else None
+    if source is None and target is None:
+        if is_node_name(others[0]):
+            raise GraphError(
+                f"edges has the columns {table.names_of_columns}; say which two hold the nodes with source and target"
+            )
+        if table.is_numeric(others[0]):
+            warnings.warn(
+                f"the column {others[0]!r} of edges is passed over; if it holds the weights, pass weight={others[0]!r}",
+                HopscaleWarning,
+                stacklevel=3,
+            )
+    return None
 
 
 def _entries(table: _Table, node: str | None, feature: str | None, value: str | None) -> FeatureEntries:
     nodes = table.names(node, 0)
-    return FeatureEntries(nodes, table.names(feature, 1), table.amounts(value, "value"), listed=nodes)
+    if value is None:
+        value = _value_column(table, node, feature)
+    lists = table.lists(feature, 1)
+    if lists is None:
+        values = None if value is None else table.amounts(value)
+        return FeatureEntries(nodes, table.names(feature, 1), values, listed=nodes)
+    if value is not None:
+        raise GraphError(f"features has lists of features, which cannot share the values in column {value!r}")
+    counts, features = lists
+    return FeatureEntries(np.repeat(nodes, counts), features, None, listed=nodes)
 
 
-def _labels(table: _Table, node: str | None, label: str | None) -> dict[Any, Any]:
+def _value_column(table: _Table, node: str | None, feature: str | None) -> str | None:
+    """Column that is the value by its name, if there is one; what may be a wide table is refused."""
+    others = table.others(node, feature)
+    if others and is_amount_name(others[0]) and (len(others) == 1 or feature is not None):
+        return others[0]
+    if others and feature is None:
+        raise GraphError(
+            f"features has the columns {table.names_of_columns}; expected node, feature and perhaps value, with one "
+            f"feature of a node a row: name the columns with node, feature and value. {WIDE_TABLE}"
+        )
+    return None
+
+
+def _labels(
+    table: _Table, node: str | None, label: str | None, nodes: NDArray[Any], unknown: Unknown
+) -> dict[Any, Any]:
     """Label by node; a node may be listed twice if it says the same."""
     given: dict[Any, Any] = {}
     column = table.column(label, -1, nulls=True).to_pylist()
     for row, (name, value) in enumerate(zip(table.names(node, 0).tolist(), column, strict=True)):
         if given.setdefault(name, value) != value:
             raise GraphError(f"labels, row {row}: node {name!r} has label {value!r}, but {given[name]!r} before")
-    return given
+    known = rows_of(as_names(list(given)), nodes) >= 0
+    if known.all() or not known.any() or unknown == "error":
+        return given  # strangers among them are refused with the graph
+    strangers = [name for name, meets in zip(given, known, strict=True) if not meets]
+    warnings.warn(
+        f"the labels of {len(strangers)} node(s) are left out: {listing(strangers)} are in neither the edges nor the "
+        "features",
+        HopscaleWarning,
+        stacklevel=3,
+    )
+    return {name: given[name] for name, meets in zip(given, known, strict=True) if meets}
 
 
 class _Table:
@@ -121,7 +195,8 @@ class _Table:
                 f"{role} must be a table with __arrow_c_stream__ (pandas >= 2.2, polars, pyarrow, DuckDB), "
                 f"not {type(source).__name__}"
             )
-        table = pa.table(source)
+        with _in_words(role):
+            table = pa.table(source)
         # pandas sends its index along when it is more than a row number; it is not data of the user's.
         kept = [name for name in table.column_names if not name.startswith("__index_level_")]
         self.role, self.names_of_columns, self._table = role, kept, table
@@ -142,37 +217,87 @@ class _Table:
             )
         return column
 
+    def others(self, first: str | None, second: str | None) -> list[str]:
+        """Columns besides two, which are given by name, else the first and the second."""
+        used = {given or self.names_of_columns[position] for position, given in enumerate((first, second))}
+        return [name for name in self.names_of_columns if name not in used]
+
+    def is_numeric(self, name: str) -> bool:
+        """Whether a column holds numbers."""
+        import pyarrow as pa
+
+        kind = self.column(name, 0, nulls=True).type
+        return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
     def names(self, name: str | None, position: int) -> NDArray[Any]:
         """Column as names of nodes or features."""
-        import pyarrow as pa
-
         column = self.column(name, position)
-        if pa.types.is_integer(column.type):
-            return as_names(column.to_numpy())
-        if pa.types.is_floating(column.type):
-            numbers = column.to_numpy()
-            if np.isnan(numbers).any():
-                row = int(np.argmax(np.isnan(numbers)))
-                raise GraphError(f"{self.role}, row {row}: the name of a node or feature is missing (NaN)")
-            return as_names(numbers)
-        if not pa.types.is_dictionary(column.type):
-            column = column.dictionary_encode()
-        return name_array(np.concatenate([np.empty(0, dtype=object), *map(_decoded, column.chunks)]))
+        with _in_words(self.role):
+            return _names(column, self.role)
 
-    def amounts(self, name: str | None, default: str) -> NDArray[np.float64] | None:
-        """Column of weights or values, or None if there is none to use."""
+    def lists(self, name: str | None, position: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """Lengths and contents of a column of lists of features, None if the column is none."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = self.column(name, position, nulls=True)
+        kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+        if not any(is_kind(column.type) for is_kind in kinds):
+            return None
+        with _in_words(self.role):
+            counts = pc.fill_null(pc.list_value_length(column), 0).to_numpy()
+            features = pc.list_flatten(column)
+            if pa.types.is_floating(features.type):
+                raise GraphError(f"{self.role} has vectors where lists of features are expected. {WIDE_TABLE}")
+            if features.null_count:
+                row = np.repeat(np.arange(len(counts)), counts)[features.is_null().to_pylist().index(True)]
+                raise GraphError(f"{self.role}, row {row}: a feature in the list is missing")
+            return counts, _names(features, self.role)
+
+    def amounts(self, name: str) -> NDArray[np.float64]:
+        """Column of weights or values."""
         import pyarrow as pa
 
-        if name is None:
-            if self.names_of_columns[2:3] != [default]:
-                return None
-            kind = self._table.schema.field(default).type
-            if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-                return None
-        values = self.column(name, 2)
-        numeric = pa.types.is_primitive(values.type) and not pa.types.is_temporal(values.type)
-        column = values.to_numpy() if numeric else values.to_pylist()
-        return amounts(column, name or default, lambda row: f"{self.role}, row {row},")
+        column = self.column(name, 0)
+        with _in_words(self.role):
+            numeric = pa.types.is_primitive(column.type) and not pa.types.is_temporal(column.type)
+            values = column.to_numpy() if numeric else column.to_pylist()
+        return amounts(values, name, lambda row: f"{self.role}, row {row},")
+
+
+@contextmanager
+def _in_words(role: str) -> Iterator[None]:
+    """Turn what Arrow, or the maker of the table, has against its content into an error of ours."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except HopscaleError:
+        raise
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise GraphError(
+            f"{role} cannot be read through Arrow: every column must hold text, or numbers, or lists of one of them, "
+            f"under a name of its own ({error})"
+        ) from error
+
+
+def _names(column: Any, role: str) -> NDArray[Any]:
+    """Arrow column as names of nodes or features."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(column.type):
+        return as_names(column.to_numpy())
+    if pa.types.is_floating(column.type):
+        numbers = column.to_numpy()
+        if np.isnan(numbers).any():
+            row = int(np.argmax(np.isnan(numbers)))
+            raise GraphError(f"{role}, row {row}: the name of a node or feature is missing (NaN)")
+        return as_names(numbers)
+    if not len(column):
+        return np.empty(0, dtype=object)
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    return name_array(np.concatenate([np.empty(0, dtype=object), *map(_decoded, column.chunks)]))
 
 
 def _decoded(chunk: Any) -> NDArray[Any]:
