@@ -7,15 +7,20 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import fields
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from hopscale import AE, MUSAE, DeepWalk, __version__, from_edges, load_model
+from hopscale import AE, MUSAE, DeepWalk, __version__, from_edges, load, load_model
 from hopscale.cli.commands import hopscale as main
 from hopscale.cli.options import MODELS, PARAMETER_HELP
+from hopscale.cli.wording import in_options
 from hopscale.datasets import erdos_renyi, figure1, planted_blocks
+from hopscale.exceptions import HopscaleError, HopscaleWarning
+from hopscale.io.vectors import vector_format
+from hopscale.solvers import PMISolver, SGNSSolver
 
 HOPSCALE = [sys.executable, "-m", "hopscale"]
 
@@ -152,8 +157,99 @@ class TestEmbed:
         scores = {metric: row["mean"] for metric, row in document["scores"].items()}
         assert scores["micro_f1"] > 0.8 > 0.5 > scores["majority_micro_f1"]
         result = succeeded("embed", "--graph", blocks / "graph.npz", "-o", tmp_path / "v.npz", "--score")
-        assert "majority_micro_f1" in result.stderr
+        assert "majority_micro_f1" in result.stdout
+        assert "scored as classification: 3 different whole numbers on 90 labelled nodes" in result.stderr
+        assert "--task regression" in result.stderr
         assert answer("embed", *inputs, "-o", tmp_path / "v.npz")["scores"] is None
+
+    def test_scores_are_an_answer_even_when_quiet(self, tmp_path, blocks, inputs):
+        scored = [*inputs, "--labels", blocks / "labels.csv", "-o", tmp_path / "v.npz", "--dimensions", 8]
+        result = succeeded("embed", *scored, "-q")
+        assert result.stderr == ""
+        assert [line.split()[0] for line in result.stdout.splitlines()] == [
+            "micro_f1",
+            "macro_f1",
+            "roc_auc",
+            "majority_micro_f1",
+        ]
+
+    def test_labels_with_gaps_are_classes_unless_told_otherwise(self, tmp_path, blocks, inputs):
+        half = (blocks / "labels.csv").read_text().splitlines(keepends=True)[:46]
+        (tmp_path / "labels.csv").write_text("".join(half))
+        scored = [*inputs, "--labels", tmp_path / "labels.csv", "-o", tmp_path / "v.npz", "--dimensions", 8]
+        assert answer("embed", *scored)["task"] == "classification"
+        document = answer("embed", *scored, "--task", "regression", "--splits", 1)
+        assert document["task"] == "regression"
+        assert document["scores"]["r2"]["standard_error"] is None  # as of a single split
+
+    def test_counts_are_values_unless_told_otherwise(self, tmp_path, inputs):
+        (tmp_path / "views.csv").write_text("id,views\n" + "".join(f"{v},{v // 2 * 1000}\n" for v in range(90)))
+        scored = [*inputs, "--labels", tmp_path / "views.csv", "-o", tmp_path / "v.npz", "--dimensions", 8]
+        result = succeeded("embed", *scored)
+        assert "scored as regression: 45 different whole numbers on 90 labelled nodes" in result.stderr
+        assert result.stdout.startswith("r2 ")
+        assert answer("embed", *scored, "--task", "classification", "--splits", 2)["task"] == "classification"
+
+    @pytest.mark.parametrize("wish", [["--score"], ["--task", "regression"], ["--splits", 3]])
+    def test_nothing_to_score_on_is_found_out_before_the_work(self, tmp_path, inputs, monkeypatch, wish):
+        monkeypatch.setattr(MUSAE, "fit", lambda *_: pytest.fail("the long work was done in vain"))
+        assert "give --labels" in refused("embed", *inputs, "-o", tmp_path / "v.csv", *wish, code=2)
+        result = run("embed", "--graph", "figure1", "-o", tmp_path / "v.csv", *wish)
+        assert result.exit_code == 2
+        assert "figure1 has no labels; --labels goes with --edges" in result.stderr
+
+    def test_parameters_are_checked_before_anything_is_read(self, tmp_path):
+        nowhere = ["--edges", tmp_path / "none.csv", "-o", tmp_path / "v.csv"]
+        assert "--dimensions 2 is too few" in refused("embed", *nowhere, "--dimensions", 2)
+        assert "--n-jobs must be" in refused("embed", *nowhere, "--n-jobs", 0)
+        assert "--epochs must be" in refused("embed", *nowhere, "--solver", "sgns", "--epochs", 0)
+        assert "there is no file" in refused("embed", *nowhere)
+
+    def test_parameters_that_the_solver_ignores_are_worth_a_line(self, tmp_path, inputs):
+        result = succeeded(
+            "embed", *inputs, "--dimensions", 8, "--save", tmp_path / "m", "-q", "--epochs", 3, "--no-share-negatives"
+        )
+        assert result.stderr == (
+            "hopscale: warning: ignored, because it means nothing to --solver pmi: --epochs, --share-negatives\n"
+        )
+        fit = ["--save", tmp_path / "m", "-q", "--solver", "sgns", "--epochs", 1, "--shift", 5]
+        assert succeeded("embed", *inputs, *fit).stderr.endswith("--solver sgns: --shift\n")
+
+    def test_help_says_which_solver_a_parameter_is_for(self):
+        said = {name: text.split(":")[0] for name, text in PARAMETER_HELP.items() if ": " in text}
+        shared = {"walk_length", "walks_per_node", "window", "seed", "walks"}
+        settings = {"pmi": PMISolver, "sgns": SGNSSolver}
+        for solver, kind in settings.items():
+            assert {name for name, of in said.items() if of == solver} == {f.name for f in fields(kind)} - shared
+
+    def test_data_sets_by_name(self, tmp_path, blocks, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.delenv("HOPSCALE_DATA", raising=False)
+        assert answer("embed", "--graph", "figure1", "-o", "v.csv", "--dimensions", 8)["nodes"] == 11
+        assert "did you mean 'figure1'" in refused("embed", "--graph", "figure", "-o", "v.csv")
+        assert "the variable HOPSCALE_DATA names" in refused("info", "graph")
+        assert "no file figure1.npz" in refused("embed", "--graph", "figure1.npz", "-o", "v.csv")
+        monkeypatch.setenv("HOPSCALE_DATA", str(blocks))
+        assert answer("info", "graph")["nodes"] == 90
+        assert answer("embed", "--graph", "graph", "-o", "v.csv", "--score")["task"] == "classification"
+        before = (blocks / "graph.npz").read_bytes()
+        assert "is read from as well" in refused("embed", "--graph", "graph", "-o", blocks / "graph.npz", code=2)
+        assert (blocks / "graph.npz").read_bytes() == before
+        features = ["--features", blocks / "features.json"]
+        assert "--features means nothing" in refused("embed", "--graph", "graph", *features, "-o", "v.csv", code=2)
+        (tmp_path / "figure1").write_text("a,b\nb,c\n")  # a file that is there comes first
+        assert answer("info", "figure1")["nodes"] == 3
+
+    def test_columns_and_headers(self, tmp_path):
+        (tmp_path / "e.csv").write_text("ann,bob,strength\nbob,eve,2\neve,ann,3\n")
+        (tmp_path / "n.csv").write_text("from,to,km\nbob,eve,2\neve,ann,3\n")
+        with_names = ["info", tmp_path / "e.csv"]
+        assert answer(*with_names, "--header")["edges"] == 2
+        assert "weight" in refused(*with_names, "--no-header")
+        embed = ["embed", "--model", "deepwalk", "--dimensions", 3, "-q", "--edges", tmp_path / "n.csv", "-o"]
+        assert "give --weight 'km' or" in succeeded(*embed, tmp_path / "plain.csv").stderr
+        assert "give --weight" not in succeeded(*embed, tmp_path / "weighted.csv", "--weight", "km").stderr
+        assert (tmp_path / "plain.csv").read_text() != (tmp_path / "weighted.csv").read_text()
 
     def test_quiet_says_nothing_but_warnings(self, tmp_path, inputs):
         result = succeeded("embed", *inputs, "-o", tmp_path / "v.csv", "--dimensions", 8, "--quiet")
@@ -165,7 +261,7 @@ class TestEmbed:
         ("options", "message"),
         [
             (["-o", "v.csv", "--dimensions", "2"], "too few for 4 hops"),
-            (["-o", "v.csv", "--solver", "sgns", "--learning-rate", "nan"], "learning_rate must be"),
+            (["-o", "v.csv", "--solver", "sgns", "--learning-rate", "nan"], "--learning-rate must be"),
             (["-o", "v.xlsx"], "does not say in which format"),
             (["-o", "nowhere/v.csv"], "no folder 'nowhere'"),
             (["-o", "v.csv", "--save", "nowhere/m"], "no folder 'nowhere'"),
@@ -245,11 +341,19 @@ class TestTransform:
         assert result.stderr.count("\n") == 1
         assert result.stderr.startswith("hopscale: warning: 10 feature(s)")
 
+    def test_what_is_no_model(self, tmp_path, inputs, blocks):
+        for command in (
+            ["transform", blocks / "labels.csv", *inputs, "-o", tmp_path / "v.csv"],
+            ["explain", blocks / "labels.csv", 1],
+        ):
+            assert "labels.csv is no hopscale model; embed --save writes one" in refused(*command)
+
     def test_model_that_cannot(self, tmp_path, inputs):
         DeepWalk(8).fit(figure1()).save(tmp_path / "m")
         result = run("transform", tmp_path / "m", *inputs, "-o", tmp_path / "v.csv", "-q")
         assert result.exit_code == 1
         assert "cannot embed other nodes" in result.stderr
+        assert "--model musae without --ego can" in result.stderr
         assert not (tmp_path / "v.csv").exists()
 
 
@@ -278,6 +382,9 @@ class TestQuestions:
             (["5", "x y", "7", "8"], "x y", "x y"),
             ([1, "2", (3, "a"), 4.5], "1", 1),
             ([1, "2", (3, "a"), 4.5], '[3,"a"]', (3, "a")),
+            ([1, "2", (3, "a"), 4.5], '[3, "a"]', (3, "a")),
+            ([1, "[2]", (2,), 4.5], "[2]", "[2]"),
+            ([(0, 0), (0, (1, 2)), (1, 1)], "[0, [1, 2]]", (0, (1, 2))),
             ([1, "1x", 2, 4.5], "4.5", 4.5),
         ],
     )
@@ -285,7 +392,18 @@ class TestQuestions:
         ring = list(zip(names, [*names[1:], names[0]], strict=True))
         DeepWalk(2, window=1).fit(from_edges(ring)).save(tmp_path / "m")
         found = answer("neighbors", tmp_path / "m", text)["node"]
-        assert (tuple(found) if isinstance(found, list) else found) == meant
+        assert found == json.loads(json.dumps(meant))
+
+    def test_nodes_of_which_nothing_is_known(self, tmp_path):
+        graph = from_edges([("a", "b"), ("b", "c")], {"a": ["x"], "b": ["y"], "lone": ["x"], "empty": []})
+        MUSAE(8, window=1).fit(graph).save(tmp_path / "m")
+        result = succeeded("neighbors", tmp_path / "m", "empty")
+        assert result.stdout == ""
+        assert result.stderr.startswith("hopscale: warning: nothing is known of node 'empty': ")
+        result = succeeded("explain", tmp_path / "m", "lone", "-k", 1)
+        assert [line.split()[0] for line in result.stdout.splitlines()] == ["scale", "x", "scale", "nothing"]
+        assert "of node 'lone' at scale 1" in result.stderr
+        assert answer("explain", tmp_path / "m", "lone", "--scale", 1)["scales"] == {"1": []}
 
     def test_unknown_node_or_scale(self, model, tmp_path):
         assert "no node 'Z' in this model (ids look like 'A')" in refused("neighbors", model, "Z")
@@ -312,7 +430,8 @@ class TestQuestions:
         document = answer("info", blocks / "graph.npz")
         assert document["edges"] == graph.n_edges
         assert document["feature_entries"] == graph.features.nnz
-        assert document["labels"] == {"labelled_nodes": 90, "classes": 3, "share_of_largest_class": 1 / 3}
+        classes = {"task": "classification", "classes": 3, "share_of_largest_class": 1 / 3}
+        assert document["labels"] == {"labelled_nodes": 90, **classes}
         assert answer("info", inputs[1], *inputs[2:])["labels"] is None
         assert "most neighbors" in succeeded("info", blocks / "graph.npz").stdout
 
@@ -344,7 +463,44 @@ class TestProgram:
 
     def test_help_has_examples(self):
         for command in main.commands:
-            assert f"hopscale {command}" in succeeded(command, "--help").stdout.split("Options:")[0].split("]")[-1]
+            assert f"hopscale {command}" in succeeded(command, "--help").stdout.split("Options:")[0].split("\n\n", 1)[1]
+
+    @pytest.mark.parametrize(
+        ("provoke", "words"),
+        [
+            (lambda: MUSAE().fit(from_edges([("a", "b")])), "use --model deepwalk or --model walklets, or --ego,"),
+            (lambda: MUSAE().fit(from_edges([("a", "a")])), "read with --self-loops"),
+            (
+                lambda: DeepWalk(solver="sgns", walk_length=2).fit(figure1()),
+                "--walk-length 2 must be larger than --window 3",
+            ),
+            (
+                lambda: DeepWalk(walk_length=2**20, walks_per_node=2**20).fit(figure1()),
+                "--walk-length times --walks-per",
+            ),
+            (lambda: vector_format("vectors.xlsx"), "or give --format"),
+            (lambda: vector_format("walk_length"), "'walk_length' does not say"),
+            (lambda: load("nothing"), "the folder that the variable HOPSCALE_DATA names"),
+        ],
+    )
+    def test_messages_speak_of_options(self, provoke, words, monkeypatch):
+        monkeypatch.delenv("HOPSCALE_DATA", raising=False)
+        with pytest.raises(HopscaleError) as caught:
+            provoke()
+        assert words in in_options(str(caught.value))
+
+    def test_warnings_speak_of_options(self):
+        with pytest.warns(HopscaleWarning, match="estimated") as caught:
+            MUSAE(8, memory_limit=2000).fit(erdos_renyi(200, 4))
+        words = in_options(str(caught[0].message))
+        assert "more than --memory-limit (2,000 bytes)" in words
+        assert "--rows exact forces exact ones, --rows sampled silences this" in words
+
+    def test_columns_of_labels_are_spoken_of_as_options(self, tmp_path, blocks, inputs):
+        (tmp_path / "l.csv").write_text("name,id,block\n" + "".join(f"n{v},{v},{v % 2}\n" for v in range(90)))
+        embed = ["embed", *inputs, "--labels", tmp_path / "l.csv", "-o", tmp_path / "v.npz", "--dimensions", 8]
+        assert "name it with --node-column" in refused(*embed)
+        assert answer(*embed, "--node-column", "id")["task"] == "classification"
 
     def test_version(self):
         assert __version__ in succeeded("--version").stdout
@@ -358,7 +514,7 @@ class TestProgram:
             def fail(*_, error=error):
                 raise error
 
-            monkeypatch.setattr("hopscale.cli.questions.load_model", fail)
+            monkeypatch.setattr("hopscale.cli.sources.load_model", fail)
             assert refused("neighbors", model, "D") == message
 
 

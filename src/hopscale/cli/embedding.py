@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
-from hopscale.cli.options import GraphFiles, chosen_model, file_option, with_graph, with_parameters
+from hopscale.cli.options import chosen_model, was_given, with_parameters
 from hopscale.cli.program import Console, finite_or_none, with_console
+from hopscale.cli.sources import GraphFiles, file_option, saved_model, with_graph
 from hopscale.graph import AttributedGraph
 from hopscale.io.atomic import check_writable
 from hopscale.io.vectors import FORMATS, check_exportable, vector_format, write_vectors
-from hopscale.models import NodeEmbedding, load_model
-from hopscale.tasks import evaluate, summarize
+from hopscale.models import NodeEmbedding
+from hopscale.parallel import effective_jobs
+from hopscale.tasks import Task, evaluate, likely_task, summarize
 
 __all__ = ["embed", "score_lines", "scores", "transform"]
 
@@ -31,6 +35,14 @@ _FORMAT = click.option(
 @_FORMAT
 @file_option("--save", text="Where the model goes, for transform, neighbors and explain: .safetensors.")
 @click.option("--score/--no-score", default=None, help="Score the vectors on the labels.  [default: if --labels]")
+@click.option(
+    "--task",
+    type=click.Choice(["auto", "classification", "regression"]),
+    default="auto",
+    show_default=True,
+    help="What to score on: classes or values. auto takes whole numbers with many values, and others, for values.",
+)
+@click.option("--splits", type=click.IntRange(min=1), default=10, show_default=True, help="How many to score on.")
 @with_parameters
 @with_console
 def embed(
@@ -40,24 +52,33 @@ def embed(
     format_name: str | None,
     save: Path | None,
     score: bool | None,
+    task: str,
+    splits: int,
     model: str,
     console: Console,
     **parameters: Any,
 ) -> None:
     """Learn vectors for the nodes and the features of a graph.
 
-    Outputs are checked before the work starts, and appear whole or not at all.
+    Parameters and outputs are checked before the work starts, and files appear whole or not at all. Scores
+    go to the standard output.
 
     \b
     hopscale embed --edges edges.csv --features features.json -o vectors.csv
-    hopscale embed --graph cora.npz -o vectors.parquet --save cora.safetensors --score
+    hopscale embed --graph cora.npz -o vectors.parquet --save cora.safetensors --score --splits 100
     hopscale embed --edges edges.csv --model deepwalk --dimensions 64 -o vectors.txt
     hopscale embed --edges e.csv --features f.json --solver sgns --epochs 1 --no-self-scale -o v.csv
     """
+    if score is None:
+        score = files.labels is not None or was_given("task") or was_given("splits")
+    if score and files.edges and not files.labels:
+        raise click.UsageError("there is nothing to score on: give --labels")
     learner = chosen_model(model, parameters).set_params(verbose=not console.quiet)
     tables = [path for path in (output, feature_output) if path is not None]
     formats = _checked_outputs(tables, [save] if save else [], files.paths, format_name)
     graph = files.read()
+    if score and graph.labels is None:
+        raise click.UsageError(f"there is nothing to score on: {files.graph} has no labels; --labels goes with --edges")
     if output:
         check_exportable(graph.node_ids, formats[output])
     if feature_output:
@@ -77,8 +98,15 @@ def embed(
     if feature_output:
         learner.export(feature_output, what="features", format=formats[feature_output])
     written = {"output": output, "feature_output": feature_output, "save": save}
-    results = scores(learner, graph) if score or (score is None and files.labels) else None
-    _report(console, learner, seconds, {name: str(path) for name, path in written.items() if path}, results)
+    names = {name: str(path) for name, path in written.items() if path}
+    console.say(_summary(learner.embedding_, seconds, *names.values()))
+    document = {**_facts(learner), "seconds": seconds, **names, "task": None, "scores": None}
+    if score:
+        chosen = _chosen_task(graph, task, console)
+        console.say(f"mean ± standard error over {splits} split(s):")
+        document.update(task=chosen, scores=scores(learner, graph, chosen, splits))
+    if score or console.as_json:
+        console.answer(document, score_lines(document["scores"] or {}))
 
 
 @click.command()
@@ -99,7 +127,8 @@ def transform(
     hopscale transform model.safetensors --edges new.csv --features new.json -o vectors.csv
     """
     formats = _checked_outputs([output], [], [model, *files.paths], format_name)
-    learner = load_model(model).set_params(verbose=not console.quiet, n_jobs=n_jobs)
+    effective_jobs(n_jobs)  # refuses a number that makes no sense
+    learner = saved_model(model).set_params(verbose=not console.quiet, n_jobs=n_jobs)
     graph = files.read()
     check_exportable(graph.node_ids, formats[output])
     console.say(_described(graph))
@@ -107,22 +136,34 @@ def transform(
     vectors = learner.transform(graph)
     seconds = time.perf_counter() - begin
     write_vectors(output, graph.node_ids, vectors, columns=learner.get_feature_names_out(), format=formats[output])
-    console.say(f"{len(vectors):,} vectors of {vectors.shape[1]} dimensions in {seconds:.2f} s: {output}")
+    console.say(_summary(vectors, seconds, str(output)))
     if console.as_json:
         size = {"nodes": graph.n_nodes, "dimensions": vectors.shape[1], "seconds": seconds}
         console.answer({"output": str(output), **size}, [])
 
 
-def scores(model: NodeEmbedding, graph: AttributedGraph) -> dict[str, dict[str, float | None]]:
-    """Mean and standard error of each metric over ten splits, from the graph's labels."""
-    summary = summarize(evaluate(model, graph.labels))  # type: ignore[arg-type]
+def scores(
+    model: NodeEmbedding, graph: AttributedGraph, task: Task, splits: int = 10
+) -> dict[str, dict[str, float | None]]:
+    """Mean and standard error of each metric, from the graph's labels."""
+    summary = summarize(evaluate(model, graph.labels, task, splits=splits))  # type: ignore[arg-type]
     return {metric: {word: finite_or_none(x) for word, x in row.items()} for metric, row in summary.items()}
 
 
 def score_lines(results: dict[str, dict[str, float | None]]) -> list[str]:
     """A line for each metric."""
     shown = {metric: [f"{x:.3f}" if x is not None else "-" for x in row.values()] for metric, row in results.items()}
-    return [f"  {metric:<18} {mean} ± {error}" for metric, (mean, error) in shown.items()]
+    return [f"{metric:<18} {mean} ± {error}" for metric, (mean, error) in shown.items()]
+
+
+def _chosen_task(graph: AttributedGraph, asked: str, console: Console) -> Task:
+    """The task that was asked for, or the likely one with a word about it."""
+    if asked != "auto":
+        return asked  # type: ignore[return-value]
+    task, reason = likely_task(graph.labels)  # type: ignore[arg-type]
+    other = "regression" if task == "classification" else "classification"
+    console.say(f"scored as {task}: {reason} (--task {other} if that is wrong)")
+    return task
 
 
 def _checked_outputs(
@@ -149,23 +190,11 @@ def _described(graph: AttributedGraph) -> str:
     )
 
 
-def _report(
-    console: Console,
-    model: NodeEmbedding,
-    seconds: float,
-    written: dict[str, str],
-    results: dict[str, dict[str, float | None]] | None,
-) -> None:
+def _summary(vectors: NDArray[np.float32], seconds: float, *places: str) -> str:
+    return f"{len(vectors):,} vectors of {vectors.shape[1]} dimensions in {seconds:.2f} s: {', '.join(places)}"
+
+
+def _facts(model: NodeEmbedding) -> dict[str, Any]:
     n, d = model.embedding_.shape
-    console.say(f"{n:,} vectors of {d} dimensions in {seconds:.2f} s: {', '.join(written.values())}")
-    if results:
-        console.say("\n".join(["scores over 10 splits:", *score_lines(results)]))
-    if console.as_json:
-        size = {
-            "nodes": n,
-            "features": len(model.feature_names_),
-            "dimensions": d,
-            "scales": list(model.scale_columns_),
-        }
-        document = {"model": type(model).__name__, **size, "rows": model.rows_, "seconds": seconds, **written}
-        console.answer({**document, "scores": results}, [])
+    size = {"nodes": n, "features": len(model.feature_names_), "dimensions": d, "scales": list(model.scale_columns_)}
+    return {"model": type(model).__name__, **size, "rows": model.rows_}

@@ -1,30 +1,20 @@
-"""Options that are read off the models, and options that lead to a graph."""
+"""Options that are read off the models."""
 
 from __future__ import annotations
 
-import functools
 import inspect
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 from click.core import ParameterSource
 
-from hopscale.graph import AttributedGraph
-from hopscale.io import read_graph
+from hopscale.exceptions import HopscaleWarning
 from hopscale.models import MUSAE, NodeEmbedding, registry
+from hopscale.parallel import effective_jobs
 
-__all__ = [
-    "MODELS",
-    "PARAMETER_HELP",
-    "GraphFiles",
-    "chosen_model",
-    "file_option",
-    "with_graph",
-    "with_parameters",
-]
+__all__ = ["MODELS", "PARAMETER_HELP", "chosen_model", "flag", "was_given", "with_parameters"]
 
 Command = Callable[..., None]
 
@@ -67,86 +57,55 @@ def with_parameters(command: Command) -> Command:
 
 
 def _option(name: str, default: Any, hint: Any) -> Callable[[Command], Command]:
-    flag = "--" + name.replace("_", "-")
+    words = flag(name)
     kind: Any = type(default)
     if isinstance(default, bool):
-        flag, kind = f"{flag}/--no-{flag[2:]}", None
+        words, kind = f"{words}/--no-{words[2:]}", None
     elif get_origin(hint) is Literal:
         kind = click.Choice(get_args(hint))
-    return click.option(flag, name, type=kind, default=default, show_default=True, help=PARAMETER_HELP[name])
+    return click.option(words, name, type=kind, default=default, show_default=True, help=PARAMETER_HELP[name])
 
 
 def chosen_model(name: str, options: dict[str, Any]) -> NodeEmbedding:
-    """Model with the parameters that were given; one that it does not have must not have been given."""
-    context = click.get_current_context()
+    """Model with the parameters that were given, checked before anything is read.
+
+    A parameter that the model does not have must not have been given; one that its solver passes over is
+    worth a warning.
+    """
     known = inspect.signature(MODELS[name]).parameters
-    for option in options:
-        if option not in known and context.get_parameter_source(option) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"--{option.replace('_', '-')} means nothing to the model {name}")
-    return MODELS[name](**{option: value for option, value in options.items() if option in known})
-
-
-@dataclass(frozen=True)
-class GraphFiles:
-    """The files that a graph is to be read from."""
-
-    edges: Path | None
-    features: Path | None
-    graph: Path | None
-    labels: Path | None
-    node_column: str | None
-    label_column: str | None
-    self_loops: bool
-
-    @property
-    def paths(self) -> list[Path]:
-        """All files that will be read."""
-        return [path for path in (self.graph, self.edges, self.features, self.labels) if path is not None]
-
-    def read(self) -> AttributedGraph:
-        """The graph."""
-        return read_graph(
-            self.paths[0],
-            self.features,
-            self.labels,
-            node_column=self.node_column,
-            label_column=self.label_column,
-            self_loops=self.self_loops,
+    given = [option for option in options if was_given(option)]
+    for option in given:
+        if option not in known:
+            raise click.UsageError(f"{flag(option)} means nothing to the model {name}")
+    ignored = [flag(option) for option in given if _solver_of(option) not in (None, options["solver"])]
+    if ignored:
+        warnings.warn(
+            f"ignored, because it means nothing to --solver {options['solver']}: {', '.join(ignored)}",
+            HopscaleWarning,
+            stacklevel=2,
         )
+    model = MODELS[name](**{option: value for option, value in options.items() if option in known})
+    model._checked_scales()
+    model._checked_solver()
+    effective_jobs(model.n_jobs)
+    return model
 
 
-def file_option(*names: str, text: str, **settings: Any) -> Callable[[Command], Command]:
-    """An option that takes a path; whether it exists is for the readers and writers to say."""
-    return click.option(*names, type=click.Path(path_type=Path), help=text, **settings)
+def was_given(option: str) -> bool:
+    """Whether an option stands on the command line."""
+    return click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE
 
 
-_GRAPH_OPTIONS = (
-    file_option("--edges", text="Text with an edge a line: source,target or source,target,weight."),
-    file_option("--features", text='JSON {"node": ["feature", ...]}, or text: node,feature or node,feature,value.'),
-    file_option("--graph", text="A .npz file that holds edges and features."),
-    click.option("--self-loops", is_flag=True, help="Keep self-loops."),
-)
-_LABEL_OPTIONS = (
-    file_option("--labels", text="Text with a node and its label a line; the vectors are scored on them."),
-    click.option("--node-column", help="Column of --labels with the nodes.  [default: the first]"),
-    click.option("--label-column", help="Column of --labels with the labels.  [default: the last]"),
-)
+def flag(parameter: str) -> str:
+    """Option for a parameter.
+
+    >>> flag("memory_limit")
+    '--memory-limit'
+    """
+    return "--" + parameter.replace("_", "-")
 
 
-def with_graph(*, labels: bool) -> Callable[[Command], Command]:
-    """Give a command options that lead to a graph, as one argument ``files``."""
-
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def wrapped(*args: Any, **options: Any) -> None:
-            given = {name: options.pop(name, None) for name in GraphFiles.__dataclass_fields__}
-            if (given["edges"] is None) == (given["graph"] is None):
-                raise click.UsageError("give a graph: either --edges (and --features) or --graph")
-            command(*args, files=GraphFiles(**given), **options)
-
-        with_options: Command = wrapped
-        for option in reversed(_GRAPH_OPTIONS + (_LABEL_OPTIONS if labels else ())):
-            with_options = option(with_options)
-        return with_options
-
-    return decorate
+def _solver_of(parameter: str) -> str | None:
+    """The only solver that knows a parameter, as its help says."""
+    word, colon, _ = PARAMETER_HELP[parameter].partition(": ")
+    return word if colon else None

@@ -17,6 +17,7 @@ import numpy as np
 from tqdm import tqdm
 
 from hopscale.cli import INTERRUPTED
+from hopscale.cli.wording import in_options
 from hopscale.exceptions import HopscaleError, HopscaleWarning
 
 __all__ = ["Console", "Program", "finite_or_none", "with_console"]
@@ -40,7 +41,7 @@ class Program(click.Group):
         except (click.Abort, KeyboardInterrupt):
             return _complain("interrupted", INTERRUPTED)
         except HopscaleError as error:
-            return _complain(str(error))
+            return _complain(in_options(str(error)))
         except MemoryError as error:
             return _complain(f"not enough memory ({error})" if str(error) else "not enough memory")
         except OSError as error:
@@ -65,14 +66,16 @@ class Console:
         if self.as_json:
             click.echo(json.dumps(document, default=_jsonable, allow_nan=False, indent=2))
         else:
-            click.echo("\n".join(lines))
+            click.echo("".join(f"{line}\n" for line in lines), nl=False)
 
 
 def with_console(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options ``--json`` and ``--quiet``, as one argument ``console``."""
 
     @click.option("--json", "as_json", is_flag=True, help="Answer with one JSON document on standard output.")
-    @click.option("--quiet", "-q", is_flag=True, help="No progress and no summary; warnings and errors remain.")
+    @click.option(
+        "--quiet", "-q", is_flag=True, help="No progress and no summary; answers, warnings and errors remain."
+    )
     @functools.wraps(command)
     def wrapped(*args: Any, as_json: bool, quiet: bool, **options: Any) -> None:
         command(*args, console=Console(as_json, quiet), **options)
@@ -109,7 +112,7 @@ def _one_line_warnings() -> Iterator[None]:
             line: str | None = None,
         ) -> None:
             if issubclass(category, HopscaleWarning):
-                _complain(f"warning: {message}")
+                _complain(f"warning: {in_options(str(message))}")
             else:
                 default(message, category, filename, lineno, file, line)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,12 @@ import click
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from hopscale.cli.options import file_option
 from hopscale.cli.program import Console, finite_or_none, with_console
+from hopscale.cli.sources import HEADER, GraphFiles, file_option, looks_like_model, saved_model
 from hopscale.graph import AttributedGraph
-from hopscale.io import read_graph
-from hopscale.io.content import existing
 from hopscale.io.vectors import name_text
-from hopscale.models import NodeEmbedding, load_model
+from hopscale.models import NodeEmbedding
+from hopscale.tasks.labels import has_class, has_value, likely_task
 
 __all__ = ["explain", "explanation_lines", "info", "neighbors"]
 
@@ -36,8 +36,9 @@ def neighbors(model: Path, node: str, k: int, scale: str | None, console: Consol
     \b
     hopscale neighbors model.safetensors 42
     hopscale neighbors model.safetensors "Ada Lovelace" -k 5 --scale 2
+    hopscale neighbors model.safetensors '["node", 7]'
     """
-    learner = load_model(model)
+    learner = saved_model(model)
     name = named_node(learner, node)
     found = learner.neighbors(name, k=k, scale=scale)
     document = {
@@ -64,10 +65,9 @@ def explain(model: Path, node: str, k: int, scale: str | None, console: Console)
     hopscale explain model.safetensors 42
     hopscale explain model.safetensors 42 -k 3 --scale 0 --json
     """
-    learner = load_model(model)
+    learner = saved_model(model)
     name = named_node(learner, node)
-    learner.node_vectors(scale)  # refuses a scale that the model does not have
-    answer = {label: found for label, found in learner.explain(name, k=k).items() if scale in (None, label)}
+    answer = learner.explain(name, k=k, scale=scale)
     scales = {
         label: [{"feature": feature, "score": score} for feature, score in found] for label, found in answer.items()
     }
@@ -78,24 +78,28 @@ def explain(model: Path, node: str, k: int, scale: str | None, console: Console)
 @click.argument("path", type=click.Path(path_type=Path))
 @file_option("--features", text="Features of a graph whose edges are in PATH.")
 @file_option("--labels", text="Labels of a graph whose edges are in PATH.")
+@HEADER
 @with_console
-def info(path: Path, features: Path | None, labels: Path | None, console: Console) -> None:
-    """What is in PATH: a saved model, a graph as .npz, or a list of edges.
+def info(path: Path, features: Path | None, labels: Path | None, header: bool | None, console: Console) -> None:
+    """What is in PATH: a saved model, a graph as .npz or by name, or a list of edges.
 
     \b
     hopscale info model.safetensors
     hopscale info cora.npz
+    hopscale info digits
     hopscale info edges.csv --features features.json --json
     """
-    if _looks_like_model(path):
-        document = _model_facts(load_model(path))
+    files = GraphFiles(graph=path, features=features, labels=labels, header=header)
+    files.check()
+    if files.name is None and looks_like_model(path):
+        document = _model_facts(saved_model(path))
     else:
-        document = _graph_facts(read_graph(path, features, labels))
+        document = _graph_facts(files.read())
     console.answer(document, _fact_lines(document))
 
 
 def named_node(model: NodeEmbedding, text: str) -> Any:
-    """Node that a text on the command line means: the one that is written so in exported files.
+    """Node that a text on the command line means: the one that is written so in exported files, or as JSON.
 
     >>> from hopscale import DeepWalk, datasets
     >>> model = DeepWalk(dimensions=8).fit(datasets.erdos_renyi(n_nodes=32, edges_per_node=2))
@@ -109,7 +113,19 @@ def named_node(model: NodeEmbedding, text: str) -> Any:
         except ValueError:
             return text
     listed = ids.tolist()
-    return text if text in listed else next((name for name in listed if name_text(name) == text), text)
+    if text in listed:
+        return text
+    try:
+        meant = _with_tuples(json.loads(text))
+    except (ValueError, RecursionError):
+        meant = None
+    if isinstance(meant, tuple) and meant in listed:
+        return meant
+    return next((name for name in listed if name_text(name) == text), text)
+
+
+def _with_tuples(value: Any) -> Any:
+    return tuple(map(_with_tuples, value)) if isinstance(value, list) else value
 
 
 def explanation_lines(answer: dict[str, list[tuple[Any, float]]]) -> list[str]:
@@ -117,21 +133,13 @@ def explanation_lines(answer: dict[str, list[tuple[Any, float]]]) -> list[str]:
     lines = []
     for label, found in answer.items():
         lines.append(f"scale {label}")
-        lines += _columns([(f"  {name_text(feature)}", f"{score:+.3f}") for feature, score in found])
+        lines += _columns([(f"  {name_text(feature)}", f"{score:+.3f}") for feature, score in found]) or ["  nothing"]
     return lines
 
 
 def _columns(rows: list[tuple[str, str]]) -> list[str]:
     width = max((len(left) for left, _ in rows), default=0)
     return [f"{left:<{width}}  {right:>7}" for left, right in rows]
-
-
-def _looks_like_model(path: Path) -> bool:
-    """By suffix, or by what follows the length that a safetensors file begins with."""
-    if path.suffix == ".safetensors" or path.is_dir():
-        return True
-    with existing(path).open("rb") as file:
-        return file.read(9)[8:] == b"{"
 
 
 def _model_facts(model: NodeEmbedding) -> dict[str, Any]:
@@ -174,15 +182,16 @@ def _graph_facts(graph: AttributedGraph) -> dict[str, Any]:
 def _label_facts(labels: Any) -> dict[str, Any] | None:
     if labels is None:
         return None
-    known = [label for label in labels.tolist() if label is not None and label == label]
-    if labels.dtype.kind == "f":
-        smallest, largest = (finite_or_none(float(end(known))) if known else None for end in (min, max))
-        return {"labelled_nodes": len(known), "smallest": smallest, "largest": largest}
+    task, _ = likely_task(labels)
+    known = labels[has_value(labels) if task == "regression" else has_class(labels)].tolist()
+    if task == "regression":
+        smallest, largest = (finite_or_none(float(end(known))) for end in (min, max))
+        return {"task": task, "labelled_nodes": len(known), "smallest": smallest, "largest": largest}
     counts: dict[Any, int] = {}
     for label in known:
         counts[label] = counts.get(label, 0) + 1
     share = max(counts.values()) / len(known) if known else None
-    return {"labelled_nodes": len(known), "classes": len(counts), "share_of_largest_class": share}
+    return {"task": task, "labelled_nodes": len(known), "classes": len(counts), "share_of_largest_class": share}
 
 
 def _fact_lines(document: dict[str, Any], indent: str = "") -> list[str]:

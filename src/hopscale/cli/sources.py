@@ -1,0 +1,145 @@
+"""What commands read: a graph from files or by name, a saved model."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hopscale import datasets
+from hopscale.cli.options import flag
+from hopscale.exceptions import FileFormatError
+from hopscale.graph import AttributedGraph
+from hopscale.io import read_graph
+from hopscale.io.content import existing
+from hopscale.models import NodeEmbedding, load_model
+
+__all__ = ["HEADER", "GraphFiles", "file_option", "looks_like_model", "saved_model", "with_graph"]
+
+Command = Callable[..., None]
+
+
+@dataclass(frozen=True)
+class GraphFiles:
+    """Where a graph is to be read from."""
+
+    edges: Path | None = None
+    features: Path | None = None
+    graph: Path | None = None
+    labels: Path | None = None
+    weight: str | None = None
+    value: str | None = None
+    node_column: str | None = None
+    label_column: str | None = None
+    header: bool | None = None
+    self_loops: bool = False
+
+    @functools.cached_property
+    def name(self) -> str | None:
+        """Name of a data set, unless it is a file that was given."""
+        if self.graph is None or self.graph.is_file() or self.graph.name != str(self.graph):
+            return None
+        name = self.graph.name
+        # What looks like no file is answered by a list of names.
+        return name if name in datasets.names() or not (self.graph.suffix or self.graph.exists()) else None
+
+    @property
+    def paths(self) -> list[Path]:
+        """All files that will be read."""
+        if self.name is not None:
+            folder = os.environ.get("HOPSCALE_DATA")
+            return [Path(folder).expanduser() / f"{self.name}.npz"] if folder else []
+        return [path for path in (self.graph, self.edges, self.features, self.labels) if path is not None]
+
+    def check(self) -> None:
+        """Refuse what makes no sense together."""
+        if (self.edges is None) == (self.graph is None):
+            raise click.UsageError("give a graph: either --edges (and --features) or --graph")
+        if self.name is not None:
+            for option in self.__dataclass_fields__:
+                if option != "graph" and getattr(self, option) not in (None, False):
+                    raise click.UsageError(f"{flag(option)} means nothing to a data set that is given by its name")
+
+    def read(self) -> AttributedGraph:
+        """The graph."""
+        if self.name is not None:
+            return datasets.load(self.name)
+        return read_graph(
+            self.paths[0],
+            self.features,
+            self.labels,
+            weight=self.weight,
+            value=self.value,
+            node_column=self.node_column,
+            label_column=self.label_column,
+            header=self.header,
+            self_loops=self.self_loops,
+        )
+
+
+def saved_model(path: Path) -> NodeEmbedding:
+    """A model that ``embed --save`` has written."""
+    if not looks_like_model(path):
+        raise FileFormatError(f"{path} is no hopscale model; embed --save writes one")
+    return load_model(path)
+
+
+def looks_like_model(path: Path) -> bool:
+    """By suffix, or by what follows the length that a safetensors file begins with."""
+    if path.suffix == ".safetensors" or path.is_dir():
+        return True
+    with existing(path).open("rb") as file:
+        return file.read(9)[8:] == b"{"
+
+
+def file_option(*names: str, text: str, **settings: Any) -> Callable[[Command], Command]:
+    """An option that takes a path; whether it exists is for the readers and writers to say."""
+    return click.option(*names, type=click.Path(path_type=Path), help=text, **settings)
+
+
+HEADER = click.option(
+    "--header/--no-header",
+    default=None,
+    help="Text files begin with a line of names, or do not.  [default: as it looks]",
+)
+_GRAPH_OPTIONS = (
+    file_option("--edges", text="Text with an edge a line: source,target or source,target,weight."),
+    file_option("--features", text='JSON {"node": ["feature", ...]}, or text: node,feature or node,feature,value.'),
+    file_option(
+        "--graph",
+        text="A .npz file that holds edges and features, or the name of a data set: digits, figure1, "
+        "planted-blocks, erdos-renyi, or NAME for NAME.npz in the folder HOPSCALE_DATA.",
+    ),
+    click.option("--weight", help="Column of --edges with the weights.  [default: the third, if it is called so]"),
+    click.option("--value", help="Column of --features with the values.  [default: the third, if it is called so]"),
+    HEADER,
+    click.option("--self-loops", is_flag=True, help="Keep self-loops."),
+)
+_LABEL_OPTIONS = (
+    file_option("--labels", text="Text with a node and its label a line; the vectors are scored on them."),
+    click.option("--node-column", help="Column of --labels with the nodes.  [default: the first]"),
+    click.option("--label-column", help="Column of --labels with the labels.  [default: the last]"),
+)
+
+
+def with_graph(*, labels: bool) -> Callable[[Command], Command]:
+    """Give a command options that lead to a graph, as one argument ``files``."""
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def wrapped(*args: Any, **options: Any) -> None:
+            files = GraphFiles(**{name: options.pop(name, None) for name in GraphFiles.__dataclass_fields__})
+            files.check()
+            command(*args, files=files, **options)
+
+        with_options: Command = wrapped
+        for option in reversed(_GRAPH_OPTIONS + (_LABEL_OPTIONS if labels else ())):
+            with_options = option(with_options)
+        return with_options
+
+    return decorate
