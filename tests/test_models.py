@@ -233,6 +233,7 @@ class TestQueries:
         features, nodes = toy().feature_names.tolist(), toy().node_ids.tolist()
         expected = {"AE": features, "MUSAE": features, "DeepWalk": nodes, "Walklets": nodes}
         assert names == expected.get(name, features + [("node", node) for node in nodes])
+        assert names == make(name, solver).context_names(toy()).tolist()  # known before the work
 
     def test_explain_is_sorted_and_the_product_of_vectors(self, name, solver):
         model = fitted(name, solver)
@@ -414,9 +415,8 @@ class TestBadParameters:
             model.fit(toy())
         assert len(seen) == len(model.scale_columns_)
         for label, columns in model.scale_columns_.items():
-            rank = np.linalg.matrix_rank(
-                model.node_vectors(label).astype(float) @ model.feature_vectors(label).T.astype(float), rtol=1e-5
-            )
+            products = model.node_vectors(label).astype(float) @ model.feature_vectors(label).T.astype(float)
+            rank = np.linalg.matrix_rank(products, tol=1e-5 * np.linalg.norm(products, 2))
             for vectors in (model.embedding_, model.feature_embedding_):
                 assert vectors[:, columns].any(axis=0).sum() == pytest.approx(rank, abs=1)
 

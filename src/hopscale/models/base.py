@@ -311,7 +311,9 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
             )
         rows = np.repeat(np.arange(graph.n_nodes), np.diff(graph.features.indptr))[known]
         shape = (graph.n_nodes, len(self.feature_names_))
-        return sp.csr_array((graph.features.data[known], (rows, entries[known])), shape=shape)
+        matched = sp.csr_array((graph.features.data[known], (rows, entries[known])), shape=shape)
+        matched.sort_indices()  # older SciPy leaves them as they come; skip-gram would meet them in another order
+        return matched
 
     # Keeping and restoring what was learnt.
 
