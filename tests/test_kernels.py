@@ -397,3 +397,12 @@ class TestSampleRows:
         np.testing.assert_allclose(found, np.log(np.maximum(expected * scale, 1)), atol=1e-5)
         assert (np.diff(offsets) > 0).tolist() == [True, False, True, True]
         assert np.array_equal(found[0], found[3])
+
+
+def test_accumulate_adds_what_was_updated(isa, rng):
+    own, total = normal(rng, 7, 32), normal(rng, 7, 32)
+    count = np.array([0, 3, 1, 0, 100_000, 2, 0], dtype=np.uint32)
+    own[0, 0] = np.nan  # never updated: never read
+    expected = total + np.where(count[:, None] > 0, own, 0) * count[:, None]
+    _native.accumulate(own, count, total)
+    np.testing.assert_allclose(total, expected, rtol=1e-6)

@@ -69,6 +69,9 @@ struct Kernels {
                       float *y, int width, std::int64_t begin, std::int64_t end);
 
     SkipGramResult (*train)(const SkipGram &task);
+
+    // total += own·count, row by row; rows of count 0 are not read.
+    void (*accumulate)(const float *own, const std::uint32_t *count, std::int64_t rows, int width, float *total);
 };
 
 extern const Kernels kernels_baseline;

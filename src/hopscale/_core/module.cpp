@@ -182,6 +182,15 @@ NB_MODULE(_native, m) {
           "touches"_a.none().noconvert(), "nodes"_a, "visits"_a, "hops"_a, "learning_rate"_a, "negatives"_a, "batch"_a,
           "shared"_a, "seed"_a, "scale"_a, "round"_a, "stop"_a.noconvert(), Release());
 
+    m.def("accumulate",
+          [](Matrix<float> own, Vector<std::uint32_t> count, MatrixOut<float> total) {
+              require(own.shape(0) == total.shape(0) && own.shape(1) == total.shape(1) && count.shape(0) == own.shape(0),
+                      "accumulate: shapes do not match");
+              chosen->accumulate(own.data(), count.data(), std::int64_t(own.shape(0)), row_width(own.shape(1)),
+                                 total.data());
+          },
+          "own"_a, "count"_a, "total"_a.noconvert(), Release());
+
     m.def("build_alias",
           [](Vector<std::int64_t> offsets, Vector<double> weights, VectorOut<float> keep,
              VectorOut<std::int32_t> other) {

@@ -118,6 +118,14 @@ struct Train {
     }
 };
 
+void accumulate(const float *own, const std::uint32_t *count, std::int64_t rows, int width, float *total) {
+    for (std::int64_t i = 0; i < rows; ++i) {
+        if (!count[i]) continue;
+        const float weight = float(count[i]);
+        for (std::int64_t k = i * width; k < (i + 1) * width; ++k) total[k] += weight * own[k];
+    }
+}
+
 hopscale::SkipGramResult train(const hopscale::SkipGram &task) { return with_registers(task.width, Train{task}); }
 
 }  // namespace

@@ -8,6 +8,7 @@ races and the result has the same bits for any number of threads.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -24,7 +25,7 @@ from hopscale.walks import NoiseTable, Start, expected_visits
 
 __all__ = ["MAX_NEGATIVES", "SGNSSolver"]
 
-_Copy = tuple[Array, NDArray[np.uint32], int]  # a shard's features times updates, updates, pairs
+_Copy = tuple[Array, NDArray[np.uint32], int]  # a shard's features, updates of each, pairs seen
 
 SHARDS = 16
 # Rounds: enough that a feature has few updates in a shard between two averages, or the shards drift apart.
@@ -157,6 +158,7 @@ class _Task:
         )
         self.batch, self.shared = self._batch()
         self.pairs_seen = 0
+        self._spare: deque[tuple[Array, NDArray[np.uint32]]] = deque()
 
     def _batch(self) -> tuple[int, int]:
         """Positives per batch, and noise features drawn for them."""
@@ -175,10 +177,8 @@ class _Task:
             for round_ in range(self.rounds):
 
                 def shard(nodes: NDArray[np.int32], round_: int = round_, H: Array = H) -> _Copy:
-                    own, touches = table_of(H), np.zeros(len(H), dtype=np.uint32)
-                    seen = self._run(nodes, round_, G, own, touches)
-                    own *= touches[:, None].astype(np.float32)
-                    return own, touches, seen
+                    own, touches = self._copy_of(H)
+                    return own, touches, self._run(nodes, round_, G, own, touches)
 
                 H = self._average(H, self.workers.map(shard, self.shards))
                 if round_ >= self.rounds - self.tail:
@@ -206,6 +206,16 @@ class _Task:
                 self.pairs_seen += seen
                 bar.update(1)
 
+    def _copy_of(self, H: Array) -> tuple[Array, NDArray[np.uint32]]:
+        """A shard's own copy of the features and its count of updates, in memory used before if there is some."""
+        try:
+            own, touches = self._spare.pop()
+        except IndexError:
+            return table_of(H), np.zeros(len(H), dtype=np.uint32)
+        np.copyto(own, H)
+        touches.fill(0)
+        return own, touches
+
     def _average(self, before: Array, copies: Iterator[_Copy]) -> Array:
         """Mean of the shards' copies, each feature weighted by how often a shard updated it.
 
@@ -215,9 +225,10 @@ class _Task:
         total = zero_table(*before.shape)
         count = np.zeros(len(before))
         for own, touches, seen in copies:
-            total += own
+            _native.accumulate(own, touches, total)
             count += touches
             self.pairs_seen += seen
+            self._spare.append((own, touches))
         updated = count > 0
         total *= np.divide(1.0, count, out=np.zeros_like(count), where=updated).astype(np.float32)[:, None]
         total[~updated] = before[~updated]
