@@ -21,7 +21,7 @@ from hopscale.solvers.tables import Array, padded, table_of, zero_table
 
 __all__ = ["PanelMatrix", "RowSampler", "SampledMatrix", "project_panels"]
 
-ROW_CHUNK = 2048  # rows multiplied by one thread: their part of the product stays in its cache
+ROW_CHUNK = 512  # rows multiplied by one thread: their part of the product stays in its cache
 PANEL_GROUP = 32  # panels of a streamed product that are alive at once
 SAMPLE_CHUNK = 512  # nodes whose rows are sampled in one go
 LEAST_ROWS = 4  # to learn a dimension from, however small the memory limit
