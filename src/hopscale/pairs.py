@@ -6,6 +6,7 @@ feature f under the stationary walk is p(f) = E_ff/c, and PMI(v, f) = log((PʳF)
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +20,8 @@ from hopscale.parallel import Workers, ranges
 from hopscale.walks import WalkGraph
 
 __all__ = ["Pairs", "Panel", "Scale", "split_dimensions"]
+
+Block = NDArray[np.float32]
 
 ROWS = 4096  # rows of a block that are compressed in one go; their scratch space fits the cache
 
@@ -170,17 +173,24 @@ class Pairs:
         """
 
         _ = self._by_column  # made once, before threads ask for it
+        spare: deque[Block] = deque()  # blocks that are used again: fresh memory costs as much as a hop
 
         def compute(j: int) -> list[Panel]:
-            return self._panel(scales, scalings, j * width, width)
+            return self._panel(scales, scalings, j * width, width, spare)
 
         return workers.map(compute, order, at_once=at_once)
 
     def _panel(
-        self, scales: Sequence[Scale], scalings: Sequence[NDArray[np.float32]], first: int, width: int
+        self,
+        scales: Sequence[Scale],
+        scalings: Sequence[NDArray[np.float32]],
+        first: int,
+        width: int,
+        spare: deque[Block],
     ) -> list[Panel]:
         n, last = self.n_nodes, min(first + width, self.n_features)
-        block, spare = np.zeros((n, width), dtype=np.float32), np.empty((n, width), dtype=np.float32)
+        block, other = (_block(spare, n, width) for _ in range(2))
+        block.fill(0.0)
         F = self._by_column
         begin, end = F.indptr[first], F.indptr[last]
         column = np.repeat(np.arange(last - first), np.diff(F.indptr[first : last + 1]))
@@ -192,8 +202,8 @@ class Pairs:
         for hop in range(max(max(s.hops) for s in scales) + 1):
             if hop:
                 walks = self.walks
-                _native.propagate(walks.offsets, walks.neighbors, walks.weights, inverse_degrees, block, spare)
-                block, spare = spare, block
+                _native.propagate(walks.offsets, walks.neighbors, walks.weights, inverse_degrees, block, other)
+                block, other = other, block
             for i, scale in enumerate(scales):
                 if hop not in scale.hops:
                     continue
@@ -206,6 +216,7 @@ class Pairs:
                     scaling[: last - first] = scalings[i][first:last] / len(scale.hops)
                     panels[i] = _compressed(total, scaling)
                     pooled.pop(i, None)
+        spare.extend((block, other))
         return [panels[i] for i in range(len(scales))]
 
     def sampled_rows(
@@ -233,6 +244,14 @@ class Pairs:
             stop,
         )
         return sp.csr_array((values, columns, offsets), shape=(len(nodes), self.n_features))
+
+
+def _block(spare: deque[Block], rows: int, width: int) -> Block:
+    """A block of any content: one used before, if there is one."""
+    try:
+        return spare.pop()
+    except IndexError:
+        return np.empty((rows, width), dtype=np.float32)
 
 
 def _compressed(block: NDArray[np.float32], scaling: NDArray[np.float32]) -> Panel:
