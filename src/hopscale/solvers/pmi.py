@@ -63,9 +63,11 @@ class PMISolver:
         scalings = [self._scaling(p) for p in probabilities]
         # All scales that walk in one sweep where they fit together; else one by one; else from samples.
         walked = [i for i, scale in enumerate(scales) if not scale.is_self]
-        together = self._exact(pairs, [scales[i] for i in walked], [scalings[i] for i in walked], workers)
-        exact = dict(zip(walked, together or [], strict=False))
-        del together
+        exact: dict[int, PanelMatrix] = {}
+        if len(walked) > 1:
+            together = self._exact(pairs, [scales[i] for i in walked], [scalings[i] for i in walked], workers)
+            exact = dict(zip(walked, together, strict=True)) if together else {}
+            del together
         solutions = []
         for i, scale in enumerate(scales):
             matrix = exact.pop(i, None) or self._matrix(pairs, scale, scalings[i], workers)

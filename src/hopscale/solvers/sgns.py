@@ -31,9 +31,9 @@ SHARDS = 16
 # Rounds: enough that a feature has few updates in a shard between two averages, or the shards drift apart.
 LEAST_ROUNDS, MOST_ROUNDS = 100, 2000
 UPDATES_PER_ROUND = 64
-# Vectors are averaged over the last quarter of the rounds: the steps' noise then averages out instead of staying
-# in the result, with or without shared negatives.
-TAIL = 4
+# Share of the rounds, the last ones, over which vectors are averaged: the steps' noise then averages out instead of
+# staying in the result, with or without shared negatives.
+TAIL = 0.25
 # Positives that meet a node's row together, and how much a noise feature may weigh that they share. Without
 # sharing every positive has its own noise, and the batch only keeps the processor busy.
 BATCH = 8
@@ -143,7 +143,7 @@ class _Task:
         self.rounds = solver.epochs if scale.is_self else _rounds(pairs, scale, visits)
         self.shards = [np.ascontiguousarray(order[s::shards]) for s in range(shards)]
         self.offset = random.random(n)
-        self.tail = 1 if scale.is_self else self.rounds // TAIL
+        self.tail = 1 if scale.is_self else int(self.rounds * TAIL)
         noise = NoiseTable.of(np.where(probability > 0, probability**solver.noise_exponent, 0.0))
         self.arguments = (
             *pairs.walks.kernel_arguments,
