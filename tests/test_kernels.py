@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from hopscale._core import _native
 from hopscale.walks import AliasTable, NoiseTable, WalkGraph
@@ -69,11 +70,60 @@ class TestPropagate:
         assert not out.any()
 
 
+class TestFirstHop:
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_is_what_propagating_the_columns_gives(self, rng, weighted):
+        A = np.abs(sparse(rng, 60, 60, density=0.3))
+        A = A + A.T
+        F = np.abs(sparse(rng, 60, 10, density=0.2))
+        F[:, 4] = 0  # a column without an entry
+        columns = sp.csc_array(F)
+        offsets, neighbors, weights = csr(A)
+        scale, out = normal(rng, 60), np.full((60, 16), np.nan, dtype=np.float32)
+        _native.first_hop(
+            offsets, neighbors, weights if weighted else None, scale,
+            columns.indptr.astype(np.int64), columns.indices, columns.data, out,
+        )  # fmt: skip
+        expected = scale[:, None].astype(float) * ((A if weighted else A != 0).astype(float) @ F)
+        np.testing.assert_allclose(out[:, :10], expected, rtol=1e-6, atol=1e-6)
+        assert not out[:, 10:].any()
+
+    def test_a_hub_loses_no_digits(self):
+        n = 200_000
+        star = sp.coo_array((np.ones(n - 1), (np.zeros(n - 1, int), np.arange(1, n))), shape=(n, n))
+        A = sp.csr_array(star + star.T)
+        values, out = np.full(n, 0.1, dtype=np.float32), np.empty((n, 16), dtype=np.float32)
+        scale = np.full(n, 1 / (n - 1), dtype=np.float32)
+        _native.first_hop(
+            A.indptr.astype(np.int64), A.indices.astype(np.int32), None, scale,
+            np.array([0, n]), np.arange(n, dtype=np.int32), values, out,
+        )  # fmt: skip
+        assert out[0, 0] == pytest.approx(0.1, rel=2e-7)
+
+    def test_refuses_arrays_that_are_too_short(self):
+        offsets, neighbors, weights = csr(np.eye(4))
+        scale, out = np.ones(4, np.float32), np.zeros((4, 16), np.float32)
+        rows, values = np.arange(4, dtype=np.int32), np.ones(4, np.float32)
+        starts = np.array([0, 4])
+        for wrong in (
+            (weights[:3], scale, starts, rows, values, out),
+            (None, scale[:3], starts, rows, values, out),
+            (None, scale, np.array([0, 5]), rows, values, out),
+            (None, scale, starts, rows[:3], values, out),
+            (None, scale, np.arange(18) // 5, rows, values, out),
+            (None, scale, starts, rows, values, out[:3]),
+        ):
+            with pytest.raises(ValueError, match="first_hop"):
+                _native.first_hop(offsets, neighbors, *wrong)
+        assert not out.any()
+
+
 class TestCompress:
     def compress(self, block, scale):
         rows, width = block.shape
         offsets = np.zeros(rows + 1, dtype=np.uint32)
-        columns, values = np.empty(rows * width + 1, np.uint8), np.empty(rows * width + 1, np.float32)
+        room = rows * width + 16
+        columns, values = np.empty(room, np.uint8), np.empty(room, np.float32)
         count = _native.compress(block, scale, offsets, columns, values)
         return offsets, columns[:count], values[:count]
 

@@ -23,6 +23,7 @@ __all__ = ["Pairs", "Panel", "Scale", "split_dimensions"]
 
 Block = NDArray[np.float32]
 
+SPARSE = 8  # an entry of F on its own is as much work as so many in a block
 ROWS = 4096  # rows of a block that are compressed in one go; their scratch space fits the cache
 
 
@@ -190,19 +191,24 @@ class Pairs:
     ) -> list[Panel]:
         n, last = self.n_nodes, min(first + width, self.n_features)
         block, other = (_block(spare, n, width) for _ in range(2))
-        block.fill(0.0)
-        F = self._by_column
-        begin, end = F.indptr[first], F.indptr[last]
-        column = np.repeat(np.arange(last - first), np.diff(F.indptr[first : last + 1]))
-        block[F.indices[begin:end], column] = F.data[begin:end]
-
-        inverse_degrees = self.walks.inverse_degrees
+        walks = self.walks
+        graph = (walks.offsets, walks.neighbors, walks.weights, walks.inverse_degrees)
         pooled: dict[int, NDArray[np.float32]] = {}
         panels: dict[int, Panel] = {}
-        for hop in range(max(max(s.hops) for s in scales) + 1):
-            if hop:
-                walks = self.walks
-                _native.propagate(walks.offsets, walks.neighbors, walks.weights, inverse_degrees, block, other)
+        F = self._by_column
+        begin, end = F.indptr[first], F.indptr[last]
+        sparse = SPARSE * (end - begin) < n * (last - first)
+        hops = [hop for scale in scales for hop in scale.hops]
+        for hop in range(1 if sparse and min(hops) > 0 else 0, max(hops) + 1):
+            if hop == 0:
+                block.fill(0.0)
+                column = np.repeat(np.arange(last - first), np.diff(F.indptr[first : last + 1]))
+                block[F.indices[begin:end], column] = F.data[begin:end]
+            elif hop == 1 and sparse:
+                offsets = F.indptr[first : last + 1].astype(np.int64)
+                _native.first_hop(*graph, offsets, F.indices, F.data, block)
+            else:
+                _native.propagate(*graph, block, other)
                 block, other = other, block
             for i, scale in enumerate(scales):
                 if hop not in scale.hops:
@@ -258,8 +264,8 @@ def _compressed(block: NDArray[np.float32], scaling: NDArray[np.float32]) -> Pan
     n, width = block.shape
     offsets = np.zeros(n + 1, dtype=np.uint32)
     columns, values = [], []
-    scratch_columns = np.empty(ROWS * width + 1, dtype=np.uint8)
-    scratch_values = np.empty(ROWS * width + 1, dtype=np.float32)
+    scratch_columns = np.empty(ROWS * width + 16, dtype=np.uint8)
+    scratch_values = np.empty(ROWS * width + 16, dtype=np.float32)
     for begin, end in ranges(n, ROWS):
         piece = offsets[begin : end + 1]
         before = piece[0]

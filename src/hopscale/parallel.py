@@ -13,11 +13,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
 from hopscale.exceptions import ParameterError
@@ -60,13 +60,15 @@ class _SingleThreadedBlas:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users = 0
-        self._limits: threadpool_limits | None = None
+        self._controller: ThreadpoolController | None = None  # looking for libraries takes longer than a small fit
+        self._limits: Any = None
 
     def enter(self) -> None:
         with self._lock:
             self._users += 1
             if self._users == 1:
-                self._limits = threadpool_limits(limits=1, user_api="blas")
+                self._controller = self._controller or ThreadpoolController()
+                self._limits = self._controller.limit(limits=1, user_api="blas")
 
     def leave(self) -> None:
         with self._lock:

@@ -51,8 +51,8 @@ struct Kernels {
                       const float *scale, const float *in, float *out, int width, std::int64_t begin,
                       std::int64_t end);
 
-    // Positive entries of log(block·scale), row by row: a panel of at most 256 columns. Returns their number.
-    // columns and values need room for rows·width + 1 entries.
+    // Positive entries of log(block·scale), row by row: a panel of at most 256 columns (a multiple of 16). Returns
+    // their number. columns and values need room for rows·width + 16 entries.
     std::int64_t (*compress)(const float *block, const float *scale, int width, std::int64_t rows,
                              std::uint32_t *offsets, std::uint8_t *columns, float *values);
 

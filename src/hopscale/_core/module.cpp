@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "first_hop.hpp"
 #include "kernels.hpp"
 #include "sampling.hpp"
 
@@ -100,15 +101,35 @@ NB_MODULE(_native, m) {
           "offsets"_a, "neighbors"_a, "weights"_a.none(), "scale"_a, "block"_a, "out"_a.noconvert(),
           Release());
 
+    m.def("first_hop",
+          [](Vector<std::int64_t> offsets, Vector<std::int32_t> neighbors, Maybe<float> weights, Vector<float> scale,
+             Vector<std::int64_t> column_offsets, Vector<std::int32_t> rows, Vector<float> values,
+             MatrixOut<float> out) {
+              const auto n = std::int64_t(offsets.shape(0)) - 1;
+              const auto columns = std::int64_t(column_offsets.shape(0)) - 1;
+              require(std::int64_t(out.shape(0)) == n && std::int64_t(scale.shape(0)) == n &&
+                          fits(weights, neighbors.shape(0)),
+                      "first_hop: there must be a row and a scale per node, and a weight per edge or none");
+              require(columns >= 0 && columns <= std::int64_t(out.shape(1)) && rows.shape(0) == values.shape(0) &&
+                          column_offsets.data()[columns] <= std::int64_t(rows.shape(0)),
+                      "first_hop: columns do not match");
+              hopscale::first_hop(offsets.data(), neighbors.data(), data(weights), scale.data(), n,
+                                  column_offsets.data(), rows.data(), values.data(), int(columns), out.data(),
+                                  int(out.shape(1)));
+          },
+          "offsets"_a, "neighbors"_a, "weights"_a.none(), "scale"_a, "column_offsets"_a, "rows"_a, "values"_a,
+          "out"_a.noconvert(), Release());
+
     m.def("compress",
           [](Matrix<float> block, Vector<float> scale, VectorOut<std::uint32_t> offsets,
              VectorOut<std::uint8_t> columns, VectorOut<float> values) {
               const std::size_t rows = block.shape(0), width = block.shape(1);
+              const std::size_t room = rows * width + 16;
               require(width <= 256 && scale.shape(0) == width && offsets.shape(0) == rows + 1 &&
-                          columns.shape(0) > rows * width && values.shape(0) > rows * width,
+                          columns.shape(0) >= room && values.shape(0) >= room,
                       "compress: shapes do not match");
-              return chosen->compress(block.data(), scale.data(), int(width), std::int64_t(rows), offsets.data(),
-                                      columns.data(), values.data());
+              return chosen->compress(block.data(), scale.data(), row_width(width), std::int64_t(rows),
+                                      offsets.data(), columns.data(), values.data());
           },
           "block"_a, "scale"_a, "offsets"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), Release());
 

@@ -33,6 +33,7 @@ class PanelMatrix:
     def __init__(self, panels: list[Panel], n_features: int, width: int, workers: Workers) -> None:
         self.shape = (len(panels[0].offsets) - 1, n_features)
         self._panels, self._width, self._workers = panels, width, workers
+        self._addresses = _addresses(panels)
 
     @property
     def description(self) -> str:
@@ -43,7 +44,7 @@ class PanelMatrix:
     def times(self, x: Array) -> Array:
         """M·x."""
         y = zero_table(self.shape[0], x.shape[1])
-        _add_product(self._panels, self._width, x, y, self._workers)
+        _add_product(self._addresses, self._width, x, y, self._workers)
         return y
 
     def transposed_times(self, y: Array) -> Array:
@@ -86,7 +87,7 @@ def project_panels(
         for first in range(0, count, PANEL_GROUP):
             group = list(islice(panels, PANEL_GROUP))
             part = basis[first * width : (first + PANEL_GROUP) * width]
-            _add_product(group, width, part, y, workers)
+            _add_product(_addresses(group), width, part, y, workers)
             bar.update(len(group))
     return np.ascontiguousarray(y[:, : basis.shape[1]])
 
@@ -226,13 +227,14 @@ class _Csr:
         return y
 
 
-def _add_product(panels: list[Panel], width: int, x: Array, y: Array, workers: Workers) -> None:
+def _addresses(panels: list[Panel]) -> NDArray[np.uint64]:
+    """Where the kernel finds the arrays of each panel; whoever keeps this keeps the panels."""
+    return np.array([[a.ctypes.data for a in (p.offsets, p.columns, p.values)] for p in panels], dtype=np.uint64)
+
+
+def _add_product(addresses: NDArray[np.uint64], width: int, x: Array, y: Array, workers: Workers) -> None:
     """y += panels · x, threads over chunks of rows, panels in order within each."""
-    addresses = np.array(
-        [[a.__array_interface__["data"][0] for a in (p.offsets, p.columns, p.values)] for p in panels],
-        dtype=np.uint64,
-    )
-    x = table_of(x, len(panels) * width)  # the last panel may be narrower
+    x = table_of(x, len(addresses) * width)  # the last panel may be narrower
 
     def one(piece: tuple[int, int]) -> None:
         _native.panels_times(addresses, width, x, y, *piece)
