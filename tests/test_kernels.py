@@ -288,8 +288,13 @@ class TestTrain:
         pairs = train(walks, context, noise, G2, H2, touches2, nodes, visits, hops, how)
         mask = sum(1 << hop for hop in hops)
         graph_arguments = (*walks.kernel_arguments, *context, *noise_arguments(noise))
-        result = _native.train(*graph_arguments, G, H, touches, nodes, visits, mask, *how, GO_ON)
+        before, own = H.copy(), None if touches is None else np.full_like(H, np.nan)
+        result = _native.train(*graph_arguments, G, H, own, touches, nodes, visits, mask, *how, GO_ON)
 
+        assert np.array_equal(H, before)  # whoever trains, trains a copy
+        if own is not None:
+            assert np.isnan(own[touches == 0]).all()
+            H[touches > 0] = own[touches > 0]
         assert list(result) == [pairs, -1]
         np.testing.assert_allclose(G, G2, atol=1e-4)
         np.testing.assert_allclose(H, H2, atol=1e-4)
@@ -323,14 +328,15 @@ class TestTrain:
             self.run_on_a_ring(G, H, GO_ON, **short)
         assert (G == 1).all()
 
-    def run_on_a_ring(self, G, H, stop, *, alias=(None, None), counts=None, keep=None, touches=None):
+    def run_on_a_ring(self, G, H, stop, *, alias=(None, None), counts=None, keep=None, own=None, touches=None):
         ring = np.roll(np.eye(4), 1, axis=1)
         offsets, neighbors, _ = csr(ring + ring.T)
         noise = NoiseTable.of(np.ones(4))
         nodes, visits = np.arange(4, dtype=np.int32), np.full(4, 3, dtype=np.int64)
         context = (*csr(np.eye(4))[:2], counts, keep)
         how = (0.05, 5, 1, 5, 0, 1, 0)
-        arguments = (offsets, neighbors, *alias, *context, *noise_arguments(noise), G, H, touches, nodes, visits)
+        tables = (G, H, own, touches)
+        arguments = (offsets, neighbors, *alias, *context, *noise_arguments(noise), *tables, nodes, visits)
         return list(_native.train(*arguments, 2, *how, stop))
 
 
@@ -368,12 +374,12 @@ class TestOutputs:
 
     @pytest.mark.parametrize("wrong", range(4))
     def test_of_skip_gram(self, wrong):
-        """Both tables, the counts of updates, and the flag that is watched."""
+        """The nodes' table, the features' own, the counts of updates, and the flag that is watched."""
         arrays = [np.zeros((4, 16), np.float32), np.zeros((4, 16), np.float32), np.zeros(4, np.uint32), GO_ON]
         arrays[wrong] = arrays[wrong].astype(float)
-        G, H, touches, stop = arrays
+        G, own, touches, stop = arrays
         with pytest.raises(TypeError, match="incompatible function arguments"):
-            TestTrain().run_on_a_ring(G, H, stop, touches=touches)
+            TestTrain().run_on_a_ring(G, np.zeros((4, 16), np.float32), stop, own=own, touches=touches)
 
 
 class TestAlias:

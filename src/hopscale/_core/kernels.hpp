@@ -21,8 +21,9 @@ struct SkipGram {
     int noise_shift;
     // parameters, rows of `width` floats
     float *node_table;
-    float *feature_table;
-    std::uint32_t *touches;     // updates of each feature; null: features are frozen
+    const float *features;      // as they are before
+    float *own;                 // as this task leaves them, of any content at first; null: features are frozen
+    std::uint32_t *touches;     // updates of each feature, 0 at first; rows of `own` that have none mean nothing
     int width;
     // what to train: nodes[i] is visited visits[i] times; of a walk the steps in hops count (bit r: step r)
     const std::int32_t *nodes;

@@ -171,36 +171,39 @@ NB_MODULE(_native, m) {
              Vector<std::int32_t> feature_columns, Maybe<float> feature_counts, Maybe<float> feature_keep,
              Vector<std::uint32_t> noise_last, Vector<std::uint32_t> noise_feature, Vector<std::uint32_t> noise_guide,
              int noise_shift, MatrixOut<float> node_table,
-             MatrixOut<float> feature_table, std::optional<VectorOut<std::uint32_t>> touches,
+             Matrix<float> features, std::optional<MatrixOut<float>> own,
+             std::optional<VectorOut<std::uint32_t>> touches,
              Vector<std::int32_t> nodes, Vector<std::int64_t> visits, std::uint32_t hops, float learning_rate,
              int negatives, int batch, int shared, std::uint64_t seed, std::uint64_t scale, std::uint64_t round,
              Vector<std::uint8_t> stop) {
-              require(node_table.shape(1) == feature_table.shape(1) && nodes.shape(0) == visits.shape(0) &&
-                          noise_last.shape(0) == feature_table.shape(0) &&
-                          noise_feature.shape(0) == feature_table.shape(0) && noise_shift >= 0 && noise_shift < 32 &&
+              require(node_table.shape(1) == features.shape(1) && nodes.shape(0) == visits.shape(0) &&
+                          noise_last.shape(0) == features.shape(0) &&
+                          noise_feature.shape(0) == features.shape(0) && noise_shift >= 0 && noise_shift < 32 &&
                           noise_guide.shape(0) == (std::uint64_t(1) << (32 - noise_shift)) &&
-                          (!touches || touches->shape(0) == feature_table.shape(0)),
+                          own.has_value() == touches.has_value() &&
+                          (!own || (own->shape(0) == features.shape(0) && own->shape(1) == features.shape(1) &&
+                                    touches->shape(0) == features.shape(0))),
                       "train: shapes do not match");
               require(fits(edge_keep, neighbors.shape(0)) && fits(edge_other, neighbors.shape(0)) &&
                           edge_keep.has_value() == edge_other.has_value() &&
                           fits(feature_counts, feature_columns.shape(0)) &&
-                          fits(feature_keep, feature_table.shape(0)),
+                          fits(feature_keep, features.shape(0)),
                       "train: alias tables need an entry per edge, counts one per feature entry, keep one per feature");
               require(batch >= 1 && batch <= hopscale::MAX_BATCH && shared >= 1 && shared <= hopscale::MAX_BATCH,
                       "train: batch and shared must lie between 1 and 64");
               const auto result = chosen->train(
                   {edge_offsets.data(), neighbors.data(), data(edge_keep), data(edge_other), feature_offsets.data(),
                    feature_columns.data(), data(feature_counts), data(feature_keep), noise_last.data(),
-                   noise_feature.data(), noise_guide.data(), noise_shift, node_table.data(), feature_table.data(),
-                   touches ? touches->data() : nullptr, row_width(node_table.shape(1)), nodes.data(), visits.data(),
+                   noise_feature.data(), noise_guide.data(), noise_shift, node_table.data(), features.data(),
+                   own ? own->data() : nullptr, touches ? touches->data() : nullptr, row_width(node_table.shape(1)), nodes.data(), visits.data(),
                    std::int64_t(nodes.shape(0)), hops, learning_rate, negatives, batch, shared, seed, scale, round,
                    stop.data()});
               return std::vector<std::int64_t>{result.pairs, result.not_finite};
           },
           "edge_offsets"_a, "neighbors"_a, "edge_keep"_a.none(), "edge_other"_a.none(), "feature_offsets"_a,
           "feature_columns"_a, "feature_counts"_a.none(), "feature_keep"_a.none(), "noise_last"_a, "noise_feature"_a,
-          "noise_guide"_a, "noise_shift"_a, "node_table"_a.noconvert(), "feature_table"_a.noconvert(),
-          "touches"_a.none().noconvert(), "nodes"_a, "visits"_a, "hops"_a, "learning_rate"_a, "negatives"_a, "batch"_a,
+          "noise_guide"_a, "noise_shift"_a, "node_table"_a.noconvert(), "features"_a,
+          "own"_a.none().noconvert(), "touches"_a.none().noconvert(), "nodes"_a, "visits"_a, "hops"_a, "learning_rate"_a, "negatives"_a, "batch"_a,
           "shared"_a, "seed"_a, "scale"_a, "round"_a, "stop"_a.noconvert(), Release());
 
     m.def("accumulate",

@@ -17,7 +17,18 @@ constexpr int MAX_ROWS = 2 * hopscale::MAX_BATCH;
 struct Train {
     const hopscale::SkipGram t;
 
-    float *feature(std::uint32_t f) const { return t.feature_table + std::int64_t(f) * t.width; }
+    // Frozen features are never written to: see update.
+    float *feature(std::uint32_t f) const {
+        return (t.own ? t.own : const_cast<float *>(t.features)) + std::int64_t(f) * t.width;
+    }
+
+    // Count an update of a feature; the first one fetches its row.
+    template <int NV> void touch(std::uint32_t f) const {
+        if (t.touches[f]++) return;
+        Row<NV> row(t.width);
+        row.read(t.features + std::int64_t(f) * t.width);
+        row.write(feature(f));
+    }
 
     // One step on `positives` true and `count - positives` noise features that all meet the same node row.
     template <int NV>
@@ -37,7 +48,7 @@ struct Train {
         Row<NV> step(t.width);
         step.zero();
         for (i = 0; i < count; ++i) {
-            if (t.touches) g.exchange(x[i], feature(ids[i]), step);
+            if (t.own) g.exchange(x[i], feature(ids[i]), step);
             else step.add(x[i], feature(ids[i]));
         }
         for (i = 0; i < g.size(); ++i) g.v[i] += step.v[i];
@@ -61,14 +72,14 @@ struct Train {
                 ids[filled++] = f;
             }
         }
+        if (t.own)
+            for (int i = 0; i < filled; ++i) touch<NV>(ids[i]);
         const std::uint32_t *next = ids;
         for (int first = 0; first < n; first += t.batch) {
             const int m = n - first < t.batch ? n - first : t.batch;
             update<NV>(g, next, m, m + t.shared, float(t.negatives) * m / t.shared);
             next += m + t.shared;
         }
-        if (t.touches)
-            for (int i = 0; i < filled; ++i) ++t.touches[ids[i]];
     }
 
     template <int NV> hopscale::SkipGramResult run() const {

@@ -177,8 +177,8 @@ class _Task:
             for round_ in range(self.rounds):
 
                 def shard(nodes: NDArray[np.int32], round_: int = round_, H: Array = H) -> _Copy:
-                    own, touches = self._copy_of(H)
-                    return own, touches, self._run(nodes, round_, G, own, touches)
+                    own, touches = self._own(H)
+                    return own, touches, self._run(nodes, round_, G, H, own, touches)
 
                 H = self._average(H, self.workers.map(shard, self.shards))
                 if round_ >= self.rounds - self.tail:
@@ -195,7 +195,7 @@ class _Task:
         def shard(nodes: NDArray[np.int32]) -> int:
             mean, seen = np.zeros((len(nodes), G.shape[1]), dtype=np.float32), 0
             for round_ in range(self.rounds):
-                seen += self._run(nodes, round_, G, H, None)
+                seen += self._run(nodes, round_, G, H, None, None)
                 if round_ >= self.rounds - self.tail:
                     mean += G[nodes]
             G[nodes] = mean / np.float32(self.tail)
@@ -206,13 +206,12 @@ class _Task:
                 self.pairs_seen += seen
                 bar.update(1)
 
-    def _copy_of(self, H: Array) -> tuple[Array, NDArray[np.uint32]]:
-        """A shard's own copy of the features and its count of updates, in memory used before if there is some."""
+    def _own(self, H: Array) -> tuple[Array, NDArray[np.uint32]]:
+        """Room for a shard's own features, copied as they are met, and for its count of updates."""
         try:
-            own, touches = self._spare.pop()
+            own, touches = self._spare.pop()  # used before
         except IndexError:
-            return table_of(H), np.zeros(len(H), dtype=np.uint32)
-        np.copyto(own, H)
+            return zero_table(*H.shape), np.zeros(len(H), dtype=np.uint32)
         touches.fill(0)
         return own, touches
 
@@ -235,9 +234,15 @@ class _Task:
         return total
 
     def _run(
-        self, nodes: NDArray[np.int32], round_: int, G: Array, H: Array, touches: NDArray[np.uint32] | None
+        self,
+        nodes: NDArray[np.int32],
+        round_: int,
+        G: Array,
+        H: Array,
+        own: Array | None,
+        touches: NDArray[np.uint32] | None,
     ) -> int:
-        """Train some nodes for a round; returns the number of pairs."""
+        """Train some nodes for a round, and with them their own copy of H if there is one; returns the pairs."""
         solver = self.solver
         # Visits are spread evenly over the rounds, not drawn: with few of them the noise in their
         # number would cost more than anything else.
@@ -249,6 +254,7 @@ class _Task:
             *self.arguments,
             G,
             H,
+            own,
             touches,
             nodes,
             visits.astype(np.int64),
