@@ -63,7 +63,7 @@ def hopscale_rate(pairs: Pairs, dimensions: int, threads: int, *, shared: bool) 
     per_visit = pairs.context.nnz / pairs.n_nodes
     solver = SGNSSolver(
         walk_length=LENGTH,
-        walks_per_node=2 if per_visit > 2 else 10,
+        walks_per_node=3 if per_visit > 2 else 10,
         window=WINDOW,
         epochs=1,
         negatives=NEGATIVES,

@@ -1,6 +1,6 @@
 """Every kernel against a few lines of NumPy, on every instruction set that this processor has."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -237,11 +237,13 @@ def train(walks, context, noise, G, H, touches, nodes, visits, hops, how):
     pairs = 0
     for v, count in zip(nodes, visits, strict=True):
         random, seen = Stream(seed, scale, round_, int(v)), []
-        for _ in range(count):
-            u = v
-            for hop in range(max(hops) + 1):
-                u = random.step(walks, u) if hop else u
-                for e in range(offsets[u], offsets[u + 1]) if hop in hops else ():
+        for first in range(0, count, 8):  # walks are taken eight at a time
+            paths = [[v] for _ in range(min(8, count - first))]
+            for _, path in product(range(max(hops)), paths):
+                path.append(random.step(walks, path[-1]))
+            for path, hop in product(paths, sorted(hops)):
+                u = path[hop]
+                for e in range(offsets[u], offsets[u + 1]):
                     expected = np.float32(1 if counts is None else counts[e])
                     expected *= np.float32(1 if keep is None else keep[columns[e]])
                     for _ in range(1 if expected == 1 else int(expected + random.uniform())):

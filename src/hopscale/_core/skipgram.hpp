@@ -11,6 +11,8 @@
 namespace {
 
 constexpr int AT_ONCE = 8;      // positives whose noise is drawn, and whose rows are fetched, ahead of their use
+constexpr int VISITS = 8;       // whose walks are taken together: one waits for memory while another goes on
+constexpr int MAX_HOPS = 32;    // bits of SkipGram::hops
 constexpr int SIGMOIDS = 16;    // evaluated together, as one vector
 constexpr int MAX_ROWS = 2 * hopscale::MAX_BATCH;
 
@@ -32,7 +34,8 @@ struct Train {
 
     // One step on `positives` true and `count - positives` noise features that all meet the same node row.
     template <int NV>
-    void update(Row<NV> &g, const std::uint32_t *ids, int positives, int count, float noise_weight) const {
+    void update(Row<NV> &node, const std::uint32_t *ids, int positives, int count, float noise_weight) const {
+        const Row<NV> g = node;  // of our own: no store to a feature can change it, so it stays in registers
         alignas(64) float x[MAX_ROWS];
         int i = 0;
         for (; i + 4 <= count; i += 4)
@@ -45,13 +48,12 @@ struct Train {
                 const float label = k < positives ? 1.0f : 0.0f, weight = k < positives ? 1.0f : noise_weight;
                 x[k] = t.learning_rate * weight * (label - sigmoid(x[k]));
             }
-        Row<NV> step(t.width);
-        step.zero();
+        Row<NV> step = g;
         for (i = 0; i < count; ++i) {
             if (t.own) g.exchange(x[i], feature(ids[i]), step);
             else step.add(x[i], feature(ids[i]));
         }
-        for (i = 0; i < g.size(); ++i) g.v[i] += step.v[i];
+        node = step;
     }
 
     // Trains the positives collected so far, batch by batch. A batch's noise is a systematic sample: evenly spaced
@@ -82,6 +84,33 @@ struct Train {
         }
     }
 
+    // Nodes that `count` walks from v reach at the hops that are wanted, walk by walk; returns how many that is each.
+    int walk(const Graph &graph, Random &random, std::int32_t v, int count, std::int32_t *reached) const {
+        const int wanted = bits(t.hops);
+        std::int32_t at[VISITS];
+        for (int k = 0; k < count; ++k) at[k] = v;
+        int seen = 0;
+        for (std::uint32_t hops = t.hops; hops;) {
+            if (hops & 1u) {
+                for (int k = 0; k < count; ++k) {
+                    HOPSCALE_PREFETCH(t.feature_offsets + at[k]);
+                    reached[k * wanted + seen] = at[k];
+                }
+                ++seen;
+            }
+            hops >>= 1;
+            if (hops)
+                for (int k = 0; k < count; ++k) at[k] = graph.step(random, at[k]);
+        }
+        return wanted;
+    }
+
+    static int bits(std::uint32_t mask) {
+        int count = 0;
+        for (; mask; mask &= mask - 1) ++count;
+        return count;
+    }
+
     template <int NV> hopscale::SkipGramResult run() const {
         const Graph graph{t.edge_offsets, t.neighbors, t.edge_keep, t.edge_other};
         const Features features{t.feature_offsets, t.feature_columns, t.feature_counts, t.feature_keep};
@@ -95,25 +124,25 @@ struct Train {
             g.read(t.node_table + std::int64_t(v) * t.width);
             std::uint32_t positives[hopscale::MAX_BATCH];
             int n = 0;
-            for (std::int64_t visit = 0; visit < t.visits[i]; ++visit) {
-                std::int32_t u = v;
-                for (std::uint32_t hops = t.hops; hops; ) {
-                    if (hops & 1u) {
-                        for (std::int64_t e = t.feature_offsets[u]; e < t.feature_offsets[u + 1]; ++e) {
-                            for (std::uint32_t times = features.times(random, e); times; --times) {
-                                const std::uint32_t f = std::uint32_t(t.feature_columns[e]);
-                                prefetch_row<NV>(feature(f), t.width);
-                                positives[n++] = f;
-                                ++result.pairs;
-                                if (n == capacity) {
-                                    flush<NV>(g, random, positives, n);
-                                    n = 0;
-                                }
+            for (std::int64_t visit = 0; visit < t.visits[i]; visit += VISITS) {
+                const int together = t.visits[i] - visit < VISITS ? int(t.visits[i] - visit) : VISITS;
+                std::int32_t reached[VISITS * MAX_HOPS];
+                const int hops = walk(graph, random, v, together, reached);
+                for (int k = 0; k < together * hops; ++k) HOPSCALE_PREFETCH(t.feature_columns + t.feature_offsets[reached[k]]);
+                for (int k = 0; k < together * hops; ++k) {
+                    const std::int32_t u = reached[k];
+                    for (std::int64_t e = t.feature_offsets[u]; e < t.feature_offsets[u + 1]; ++e) {
+                        for (std::uint32_t times = features.times(random, e); times; --times) {
+                            const std::uint32_t f = std::uint32_t(t.feature_columns[e]);
+                            prefetch_row<NV>(feature(f), t.width);
+                            positives[n++] = f;
+                            ++result.pairs;
+                            if (n == capacity) {
+                                flush<NV>(g, random, positives, n);
+                                n = 0;
                             }
                         }
                     }
-                    hops >>= 1;
-                    if (hops) u = graph.step(random, u);
                 }
             }
             if (n) flush<NV>(g, random, positives, n);
