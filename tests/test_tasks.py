@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from hopscale.exceptions import GraphError, HopscaleError, HopscaleWarning, ParameterError
 from hopscale.tasks import evaluate, node_classification, node_regression, summarize
-from hopscale.tasks.classification import _roc_auc
+from hopscale.tasks.metrics import _one_against_rest
 from hopscale.tasks.splits import seeded_split
 
 
@@ -91,11 +91,12 @@ class TestClassification:
         assert node_classification(vectors * [2.0**-20, 1, 2.0**9], labels, standardize=True) == plain
 
     def test_class_missing_from_a_part_still_has_a_score(self):
-        test, seen = np.array([0, 0, 1, 3]), np.array([0, 1, 2])
-        probabilities = np.array([[0.8, 0.1, 0.1], [0.6, 0.3, 0.1], [0.1, 0.7, 0.2], [0.2, 0.4, 0.4]])
+        test = np.array([0, 0, 1, 3])
+        seen = np.array([[0.8, 0.1, 0.1], [0.6, 0.3, 0.1], [0.1, 0.7, 0.2], [0.2, 0.4, 0.4]])
+        probabilities = np.hstack([seen, np.zeros((4, 1))])
         # Class 0 and 1 ranked perfectly, class 2 absent, class 3 never trained on: half.
-        assert _roc_auc(test, probabilities, seen) == pytest.approx((1 + 1 + 0.5) / 3)
-        assert np.isnan(_roc_auc(np.zeros(4, int), probabilities, seen))
+        assert _one_against_rest(test, probabilities) == pytest.approx((1 + 1 + 0.5) / 3)
+        assert np.isnan(_one_against_rest(np.zeros(4, int), probabilities))
 
     def test_names_are_not_classes(self):
         with pytest.raises(GraphError, match=r"100 labelled nodes have 100 different ones.*right column"):

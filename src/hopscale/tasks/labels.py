@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Hashable
 from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hopscale.exceptions import HopscaleWarning
+from hopscale.exceptions import GraphError, HopscaleWarning
 
-__all__ = ["Task", "has_class", "has_value", "likely_task"]
+__all__ = ["Task", "class_codes", "has_class", "has_value", "likely_task"]
 
 Task = Literal["classification", "regression"]
 
@@ -101,8 +102,33 @@ def has_class(labels: NDArray[Any]) -> NDArray[np.bool_]:
     return missing
 
 
+def class_codes(labels: NDArray[Any]) -> tuple[NDArray[np.int64], list[Hashable]]:
+    """Codes 0, 1, ... of the nodes' classes, -1 for none, and the classes' names; refuses what cannot be told apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class_codes(np.array(["b", "a", None, "b"], dtype=object))
+    (array([ 0,  1, -1,  0]), ['b', 'a'])
+    """
+    known = has_class(labels)
+    found: dict[Hashable, int] = {}  # by hash, not by order: classes may be objects of several types
+    codes = np.full(len(labels), -1, dtype=np.int64)
+    codes[known] = [found.setdefault(label, len(found)) for label in labels[known].tolist()]
+    names, n = list(found), int(np.count_nonzero(known))
+    if len(names) < 2:
+        held = f"all {n} labelled nodes are of class {names[0]!r}" if names else "no node has a label"
+        raise GraphError(f"{held}: there is nothing to tell apart")
+    if len(names) > max(20, n // 2):
+        raise GraphError(
+            f"the labels are no classes: {n} labelled nodes have {len(names)} different ones, such as "
+            f"{names[0]!r} and {names[1]!r}. Is this the right column?"
+        )
+    return codes, names
+
+
 def _warn(message: str) -> None:
-    warnings.warn(message, HopscaleWarning, stacklevel=4)
+    warnings.warn(message, HopscaleWarning, stacklevel=5)
 
 
 def _are_numbers(known: NDArray[Any]) -> bool:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.linear_model import ElasticNet
+from numpy.typing import ArrayLike, NDArray
+from sklearn.linear_model import enet_path
 from sklearn.metrics import r2_score
 
-from hopscale.exceptions import GraphError
+from hopscale.exceptions import GraphError, ParameterError
+from hopscale.models.parameters import number
+from hopscale.parallel import Workers
 from hopscale.tasks.labels import has_value
-from hopscale.tasks.splits import Record, Split, matched, score_splits
+from hopscale.tasks.splits import Record, in_pieces, matched, seeded_splits
 
 __all__ = ["node_regression"]
 
+Array = NDArray[np.float64]
+
 _MAX_ITERATIONS = 10_000
+_CONSTANT = 1e-12  # a variance that is a smaller share of that of all rows is rounding
 
 
 def node_regression(
@@ -86,24 +91,67 @@ def node_regression(
         held = f"all {len(y)} labelled nodes have the value {y[0]:g}" if len(y) else "no node has a label"
         raise GraphError(f"{held}: there is nothing to predict")
 
-    return score_splits(
-        partial(_score, alpha=alpha, l1_ratio=l1_ratio),
-        X,
-        y,
-        task="regression",
-        splits=splits,
-        test_size=test_size,
-        standardize=standardize,
-        random_state=random_state,
-        n_jobs=n_jobs,
+    number("alpha", alpha, least=0)
+    if not 0 <= number("l1_ratio", l1_ratio, least=0) <= 1:
+        raise ParameterError(f"l1_ratio is a share, from 0 to 1, not {l1_ratio!r}")
+    parts = seeded_splits(len(y), splits, test_size, random_state)
+    with Workers():  # BLAS on one thread here too
+        Z = np.column_stack([X - X.mean(axis=0), y - y.mean()])
+        products = Z.T @ Z
+
+    def score(piece: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> list[Record]:
+        return [_score(Z, products, train, test, alpha, l1_ratio, standardize) for train, test in piece]
+
+    records = in_pieces(score, parts, 1, n_jobs)
+    return [{"task": "regression", "split": split, **record} for split, record in enumerate(records)]
+
+
+def _score(
+    Z: Array,
+    products: Array,
+    train: NDArray[np.int64],
+    test: NDArray[np.int64],
+    alpha: float,
+    l1_ratio: float,
+    standardize: bool,
+) -> Record:
+    """Fit and test on the rows of Z, whose last column is the target, with ZᵀZ known."""
+    mean, covariance = _covariance(Z, products, train, test)
+    scale = np.sqrt(covariance.diagonal()[:-1]) if standardize else np.ones(len(mean) - 1)
+    scale[scale == 0] = 1
+    # The path needs the rows for their number alone: one of unit weight stands for the mean over all.
+    _, weights, _ = enet_path(
+        np.zeros((1, len(scale)), order="F"),
+        np.sqrt(covariance[-1:, -1]),
+        alphas=[alpha],
+        l1_ratio=l1_ratio,
+        precompute=covariance[:-1, :-1] / np.outer(scale, scale),
+        Xy=covariance[:-1, -1] / scale,
+        max_iter=_MAX_ITERATIONS,
+        check_input=False,
     )
-
-
-def _score(split: Split, *, alpha: float, l1_ratio: float) -> dict[str, float]:
-    model = ElasticNet(alpha=alpha, l1_ratio=l1_ratio, max_iter=_MAX_ITERATIONS)
-    predicted = model.fit(split.train_vectors, split.train_labels).predict(split.test_vectors)
-    mean = np.full_like(split.test_labels, split.train_labels.mean())
+    predicted = (Z[test, :-1] - mean[:-1]) / scale @ weights[:, 0] + mean[-1]
     return {
-        "r2": float(r2_score(split.test_labels, predicted)),
-        "mean_r2": float(r2_score(split.test_labels, mean)),
+        "n_train": len(train),
+        "n_test": len(test),
+        "r2": float(r2_score(Z[test, -1], predicted)),
+        "mean_r2": float(r2_score(Z[test, -1], np.full(len(test), mean[-1]))),
     }
+
+
+def _covariance(Z: Array, products: Array, rows: NDArray[np.int64], others: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Mean and covariance of the columns over some rows, by way of the smaller of the two parts.
+
+    Columns have the mean 0 over all rows, so that subtracting loses few figures.
+    """
+    if len(others) < len(rows):
+        total, squares = -Z[others].sum(axis=0), products - Z[others].T @ Z[others]
+    else:
+        total, squares = Z[rows].sum(axis=0), Z[rows].T @ Z[rows]
+    mean = total / len(rows)
+    covariance = squares / len(rows) - np.outer(mean, mean)
+    # What is left of a column that is constant here is rounding.
+    constant = covariance.diagonal() <= _CONSTANT * products.diagonal() / len(rows)
+    covariance[constant] = 0
+    covariance[:, constant] = 0
+    return mean, covariance

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
 from hopscale.exceptions import GraphError, ParameterError
+from hopscale.models.parameters import whole
+from hopscale.parallel import Workers, ranges
 
-__all__ = ["Record", "Split", "matched", "score_splits", "seeded_split"]
+__all__ = ["Record", "in_pieces", "matched", "seeded_split", "seeded_splits"]
 
 Record = dict[str, Any]
-
-
-class Split(NamedTuple):
-    """Vectors and labels of one train/test split."""
-
-    train_vectors: NDArray[np.float64]
-    test_vectors: NDArray[np.float64]
-    train_labels: NDArray[Any]
-    test_labels: NDArray[Any]
+Item = TypeVar("Item")
 
 
 def matched(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.float64], NDArray[Any]]:
@@ -78,54 +69,28 @@ def seeded_split(
     return order[held_out:], order[:held_out]
 
 
-def score_splits(
-    score: Callable[[Split], dict[str, float]],
-    vectors: NDArray[np.float64],
-    labels: NDArray[Any],
-    *,
-    task: str,
-    splits: int,
-    test_size: float,
-    standardize: bool,
-    random_state: int,
-    n_jobs: int | None,
-) -> list[Record]:
-    """One record a split: its task, number and sizes, and what `score` measures on it.
-
-    Standardising learns mean and deviation from the training part only. The records do not depend
-    on `n_jobs`.
-    """
-    n = len(labels)
-    if splits < 1:
-        raise ParameterError(f"splits must be at least 1, not {splits}")
+def seeded_splits(
+    n: int, splits: int, test_size: float, random_state: int
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Rows of the training and of the test part of every split; see :func:`seeded_split`."""
+    whole("splits", splits, least=1)
+    whole("random_state", random_state, least=0)
     # Two nodes are the least on which a ranking or a variance means anything.
     if not (0 < test_size < 1 and 2 <= round(test_size * n) <= n - 2):
         raise ParameterError(
             f"{n} labelled nodes cannot be divided by test_size={test_size!r}: that does not leave two or more on "
             "either side"
         )
-    parts = (seeded_split(n, test_size, random_state, split) for split in range(splits))
-    # Held outside of the jobs too: where they are threads, the first to end must not lift the others' limit.
-    with threadpool_limits(1):
-        measured = Parallel(n_jobs=n_jobs)(
-            delayed(_measure)(score, vectors, labels, train, test, standardize) for train, test in parts
-        )
-    return [{"task": task, "split": split, **measures} for split, measures in enumerate(measured)]
+    return [seeded_split(n, test_size, random_state, split) for split in range(splits)]
 
 
-def _measure(
-    score: Callable[[Split], dict[str, float]],
-    vectors: NDArray[np.float64],
-    labels: NDArray[Any],
-    train: NDArray[np.int64],
-    test: NDArray[np.int64],
-    standardize: bool,
-) -> Record:
-    X_train, X_test = vectors[train], vectors[test]
-    # The order in which BLAS adds up depends on its threads: one, in this process or another.
-    with threadpool_limits(1):
-        if standardize:
-            scaler = StandardScaler().fit(X_train)
-            X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
-        measured = score(Split(X_train, X_test, labels[train], labels[test]))
-    return {"n_train": len(train), "n_test": len(test), **measured}
+def in_pieces(
+    score: Callable[[Sequence[Item]], list[Record]], items: Sequence[Item], size: int, n_jobs: int | None
+) -> list[Record]:
+    """What `score` measures on each item, in their order, taken `size` at a time.
+
+    Pieces are shared out over threads, with BLAS on one: the records do not depend on `n_jobs`.
+    """
+    with Workers(n_jobs) as workers:
+        pieces = workers.map(lambda piece: score(items[slice(*piece)]), ranges(len(items), size))
+        return [record for piece in pieces for record in piece]
