@@ -13,10 +13,22 @@ from hopscale.exceptions import HopscaleWarning, ParameterError
 from hopscale.tasks.classification import node_classification
 from hopscale.tasks.labels import Task, likely_task
 from hopscale.tasks.regression import node_regression
+from hopscale.tasks.shots import few_shot
 from hopscale.tasks.splits import Record
 from hopscale.tasks.summary import summarize
+from hopscale.tasks.transfers import transfer
 
-__all__ = ["Record", "Task", "evaluate", "likely_task", "node_classification", "node_regression", "summarize"]
+__all__ = [
+    "Record",
+    "Task",
+    "evaluate",
+    "few_shot",
+    "likely_task",
+    "node_classification",
+    "node_regression",
+    "summarize",
+    "transfer",
+]
 
 _TASKS: dict[str, Callable[..., list[Record]]] = {
     "classification": node_classification,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any, overload
 
 import numpy as np
 
@@ -12,8 +13,18 @@ from hopscale.tasks.splits import Record
 
 __all__ = ["summarize"]
 
+Summary = dict[str, dict[str, float]]
 
-def summarize(records: Sequence[Record]) -> dict[str, dict[str, float]]:
+
+@overload
+def summarize(records: Sequence[Record], *, by: None = None) -> Summary: ...
+
+
+@overload
+def summarize(records: Sequence[Record], *, by: str | Sequence[str]) -> dict[Any, Summary]: ...
+
+
+def summarize(records: Sequence[Record], *, by: str | Sequence[str] | None = None) -> Summary | dict[Any, Summary]:
     r"""Mean and standard error of each metric over the splits.
 
     .. math:: \mathrm{SE} = s / \sqrt{k}, \quad s^2 = \frac{1}{k-1} \sum_i (x_i - \bar x)^2
@@ -22,12 +33,16 @@ def summarize(records: Sequence[Record]) -> dict[str, dict[str, float]]:
     ----------
     records : sequence of dict
         From a task. Metrics are the fields whose values are floats.
+    by : str or sequence of str, optional
+        Summarize the records of each value of a field apart, such as ``"k"`` or ``"operator"``, or of each
+        combination of several.
 
     Returns
     -------
     dict
         For each metric ``{"mean": ..., "standard_error": ...}``. Splits on which a metric is not
-        defined (NaN) are left out of it; with a single split there is no standard error: NaN.
+        defined (NaN) are left out of it; with a single split there is no standard error: NaN. With `by`, one
+        such dict for each value, or tuple of values, in the order in which they occur.
 
     Notes
     -----
@@ -39,9 +54,25 @@ def summarize(records: Sequence[Record]) -> dict[str, dict[str, float]]:
     >>> from hopscale.tasks import summarize
     >>> summarize([{"split": 0, "r2": 0.5}, {"split": 1, "r2": 0.75}])
     {'r2': {'mean': 0.625, 'standard_error': 0.125}}
+    >>> summarize([{"k": 3, "f1": 0.5}, {"k": 6, "f1": 0.75}, {"k": 3, "f1": 0.25}], by="k")[3]
+    {'f1': {'mean': 0.375, 'standard_error': 0.125}}
     """
     if not records:
         raise ParameterError("there are no records to summarize")
+    if by is None:
+        return _summary(records)
+    fields = [by] if isinstance(by, str) else list(by)
+    missing = [field for field in fields if field not in records[0]]
+    if missing or not fields:
+        raise ParameterError(f"by must name fields of the records, {', '.join(records[0])}, not {by!r}")
+    groups: dict[Any, list[Record]] = {}
+    for record in records:
+        key = record[by] if isinstance(by, str) else tuple(record[field] for field in fields)
+        groups.setdefault(key, []).append(record)
+    return {key: _summary(group) for key, group in groups.items()}
+
+
+def _summary(records: Sequence[Record]) -> Summary:
     metrics = [field for field, value in records[0].items() if isinstance(value, float)]
     summary = {}
     for metric in metrics:

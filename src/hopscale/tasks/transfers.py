@@ -1,0 +1,148 @@
+"""Transfer: a model and a classifier that learn on one graph, and answer on another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from hopscale.exceptions import GraphError, ParameterError
+from hopscale.io import as_graph
+from hopscale.models.parameters import number, whole
+from hopscale.parallel import Workers
+from hopscale.tasks.labels import class_codes
+from hopscale.tasks.logistic import fit_logistic
+from hopscale.tasks.metrics import classification_scores
+from hopscale.tasks.splits import Record, matched
+
+__all__ = ["transfer"]
+
+
+def transfer(
+    model: Any,
+    source: Any,
+    target: Any,
+    *,
+    source_labels: ArrayLike | None = None,
+    target_labels: ArrayLike | None = None,
+    C: float = 1.0,
+    standardize: bool = False,
+    seeds: Sequence[int] | None = None,
+) -> list[Record]:
+    """Learn vectors and a logistic regression on one graph, and classify the nodes of another with them.
+
+    The paper's zero-shot experiment: the target's nodes are placed by ``transform``, among feature vectors that only
+    the source has shaped, and none of their labels is seen. For what training on the target itself gives, pass
+    ``model.fit_transform(target)`` to :func:`hopscale.tasks.node_classification`.
+
+    Parameters
+    ----------
+    model : estimator
+        An inductive one: ``AE`` or ``MUSAE`` without ``ego``. One that is fitted to the source is used as it is;
+        of any other a copy is fitted.
+    source, target : AttributedGraph or what a model's ``fit`` takes
+        Features are matched by name.
+    source_labels, target_labels : array-like, optional
+        Classes of the nodes; by default the graphs' own. As for :func:`hopscale.tasks.node_classification`.
+    C : float, default=1.0
+        As for :func:`hopscale.tasks.node_classification`.
+    standardize : bool, default=False
+        Bring every dimension to mean 0 and deviation 1 of the source's labelled nodes.
+    seeds : sequence of int, optional
+        Fit a copy of the model with each as its ``random_state``; the paper has ten runs.
+
+    Returns
+    -------
+    list of dict
+        One a seed: ``task, seed, n_train, n_test``, the metrics of :func:`hopscale.tasks.node_classification` on all
+        labelled nodes of the target, where ``majority_micro_f1`` is that of the source's commonest class, and
+        ``target_majority_micro_f1``, that of the target's own.
+
+    Examples
+    --------
+    >>> from hopscale import MUSAE
+    >>> from hopscale.datasets import planted_blocks
+    >>> from hopscale.tasks import transfer
+    >>> source, target = planted_blocks(300), planted_blocks(300, random_state=1)
+    >>> [record] = transfer(MUSAE(dimensions=16), source, target)
+    >>> record["micro_f1"] > 0.8 > 0.5 > record["target_majority_micro_f1"]
+    True
+    """
+    number("C", C, least=0, above=True)
+    if seeds is not None and not len(seeds):
+        raise ParameterError("seeds is empty: give one for each run, or None to take the model as it is")
+    source, target = as_graph(source), as_graph(target)
+    train, test, n_classes = _codes(_labels(source, source_labels, "source"), _labels(target, target_labels, "target"))
+    return [
+        {"task": "transfer", "seed": seed, **_score(fitted, source, target, train, test, n_classes, C, standardize)}
+        for seed, fitted in ((seed, _fitted(model, source, seed)) for seed in ([None] if seeds is None else seeds))
+    ]
+
+
+def _fitted(model: Any, source: Any, seed: int | None) -> Any:
+    if seed is not None:
+        return clone(model).set_params(random_state=whole("seeds", seed, least=0)).fit(source)
+    if not hasattr(model, "embedding_"):
+        return clone(model).fit(source)
+    if len(model.embedding_) != source.n_nodes:
+        raise ParameterError(
+            f"this {type(model).__name__} is fitted to {len(model.embedding_)} nodes, but the source has "
+            f"{source.n_nodes}: pass the graph that it was fitted to, or a model that is not fitted"
+        )
+    return model
+
+
+def _labels(graph: Any, given: ArrayLike | None, which: str) -> NDArray[Any]:
+    labels = graph.labels if given is None else np.asarray(given)
+    if labels is None:
+        raise GraphError(f"the {which} graph carries no labels: pass {which}_labels")
+    if labels.shape != (graph.n_nodes,):
+        raise GraphError(f"{which}_labels must be one per node, {graph.n_nodes}, but have shape {labels.shape}")
+    return np.asarray(labels)
+
+
+def _codes(source: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Codes of the classes of both graphs, read by one rule."""
+    if source.dtype.kind != target.dtype.kind:
+        source, target = source.astype(object), target.astype(object)
+    codes, names = class_codes(np.concatenate([source, target]))
+    train, test = codes[: len(source)], codes[len(source) :]
+    known = np.unique(train[train >= 0])
+    if len(known) < 2:
+        held = (
+            f"all labelled nodes of the source are of class {names[known[0]]!r}"
+            if len(known)
+            else "no node of the source has a label"
+        )
+        raise GraphError(f"{held}: there is nothing to learn from")
+    if not (test >= 0).any():
+        raise GraphError("no node of the target has a label: there is nothing to test on")
+    if not np.isin(test, known).any():
+        raise GraphError(
+            f"source and target have no class in common: {names[known[0]]!r} there, {names[test.max()]!r} here"
+        )
+    return train, test, len(names)
+
+
+def _score(
+    fitted: Any,
+    source: Any,
+    target: Any,
+    train: NDArray[np.int64],
+    test: NDArray[np.int64],
+    n_classes: int,
+    C: float,
+    standardize: bool,
+) -> Record:
+    placed, _ = matched(fitted.transform(target), test)
+    learnt, _ = matched(fitted.embedding_, train)
+    learnt, train = learnt[train >= 0], train[train >= 0]
+    placed, test = placed[test >= 0], test[test >= 0]
+    with Workers():  # BLAS on one thread, so that the bits do not depend on their number
+        probabilities = fit_logistic(learnt, train, n_classes, C=C, standardize=standardize).probabilities(placed)
+    scores = classification_scores(test, probabilities, majority=int(np.bincount(train).argmax()))
+    own = float(np.mean(test == np.bincount(test).argmax()))
+    return {"n_train": len(train), "n_test": len(test), **scores, "target_majority_micro_f1": own}
