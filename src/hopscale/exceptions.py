@@ -6,6 +6,7 @@ built-in exception that a caller would expect, so that ``except ValueError`` kee
 
 __all__ = [
     "DivergenceError",
+    "DownloadError",
     "FileFormatError",
     "GraphError",
     "HopscaleError",
@@ -30,6 +31,10 @@ class ParameterError(HopscaleError, ValueError):
 
 class FileFormatError(HopscaleError, ValueError):
     """A file cannot be read as what it is said to be; the message names file and line."""
+
+
+class DownloadError(HopscaleError, OSError):
+    """A data set could not be had from its publisher; the message says what to do instead."""
 
 
 class UnknownNodeError(HopscaleError, KeyError):

@@ -1,4 +1,4 @@
-"""Data by name: graphs that are generated here, and graphs that lie in a folder of yours."""
+"""Data by name: graphs that are generated here, that lie in a folder of yours, or that their publishers keep."""
 
 from __future__ import annotations
 
@@ -8,13 +8,30 @@ import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
+from hopscale.datasets import fetching, registry
 from hopscale.datasets.generators import digits, erdos_renyi, figure1, planted_blocks
+from hopscale.datasets.registry import Published, published
+from hopscale.datasets.statistics import Statistics, describe
 from hopscale.exceptions import ParameterError
 from hopscale.graph import AttributedGraph
 
-__all__ = ["digits", "erdos_renyi", "figure1", "load", "names", "planted_blocks"]
+__all__ = [
+    "Place",
+    "Published",
+    "Statistics",
+    "describe",
+    "digits",
+    "erdos_renyi",
+    "fetch",
+    "figure1",
+    "load",
+    "locate",
+    "names",
+    "planted_blocks",
+    "published",
+]
 
 _BUILT_IN: dict[str, Callable[..., AttributedGraph]] = {
     "digits": digits,
@@ -27,17 +44,50 @@ _FOLDER_VARIABLE = "HOPSCALE_DATA"
 # What an .npz must hold to be a graph with features; other archives may lie in the same folder.
 _GRAPH_ARRAYS = {"edges.npy", "feature_indptr.npy", "feature_indices.npy"}
 
+_Path = str | os.PathLike[str]
 
-def load(name: str, *, data: str | os.PathLike[str] | None = None, **parameters: Any) -> AttributedGraph:
+
+class Place(NamedTuple):
+    """Where a data set is.
+
+    Attributes
+    ----------
+    kind : {"built-in", "local", "cached", "to download"}
+        Generated, in the user's folder, downloaded before, or only at its publisher's.
+    path : Path or None
+        The file, or the folder of the files, if there is one.
+    """
+
+    kind: Literal["built-in", "local", "cached", "to download"]
+    path: Path | None
+
+
+def load(
+    name: str,
+    *,
+    data: _Path | None = None,
+    cache: _Path | None = None,
+    download: bool = True,
+    **parameters: Any,
+) -> AttributedGraph:
     """Return a data set by its name.
+
+    A built-in graph is generated. Any other is looked for, in this order, as ``<name>.npz`` in the data folder, as
+    its publisher's own files there (or in its subfolder ``raw``), in the cache, and at the publisher's address, from
+    where it comes into the cache. Publishers' files are checked by their hashes, wherever they come from.
 
     Parameters
     ----------
     name : str
         One of :func:`names`.
     data : path, optional
-        Folder with files ``<name>.npz``; without it, the folder that the environment variable
-        ``HOPSCALE_DATA`` names, if any. Built-in names need no folder and come first.
+        The data folder; without it, the one that the environment variable ``HOPSCALE_DATA`` names, if any.
+    cache : path, optional
+        Folder for downloads; without it, the one that the environment variable ``HOPSCALE_CACHE`` names, or
+        else the user's cache folder.
+    download : bool, default=True
+        Whether a data set that is nowhere on this machine may be downloaded. The environment variable
+        ``HOPSCALE_MIRROR`` names another address to take files from, ``<mirror>/twitch.zip`` and so on.
     **parameters
         Passed to the function that generates a built-in data set, see
         :mod:`hopscale.datasets.generators`.
@@ -45,6 +95,17 @@ def load(name: str, *, data: str | os.PathLike[str] | None = None, **parameters:
     Returns
     -------
     AttributedGraph
+        Published graphs have nodes 0..n-1, binary features and no self-loops. Labels are as published: the Wikipedia
+        graphs have page views, of which the paper predicts the logarithm, and −1 stands for no class.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such data set, no such folder, or a parameter that the data set does not take.
+    DownloadError
+        If it cannot be had; the message says how to do without the download.
+    FileFormatError
+        If a file in the data folder is not what it should be.
 
     Examples
     --------
@@ -59,18 +120,88 @@ def load(name: str, *, data: str | os.PathLike[str] | None = None, **parameters:
     if name in _BUILT_IN:
         return _generated(name, parameters)
     folder = _folder(data)
-    if folder is not None and Path(name).name == name and (folder / f"{name}.npz").is_file():
-        if parameters:
-            raise ParameterError(f"{name!r} is read from a file and takes no parameters: {sorted(parameters)}")
+    packed = _packed(name, folder)
+    entry = registry.published().get(name)
+    if packed is None and entry is None:
+        raise ParameterError(_unknown(name, folder))
+    if parameters:
+        raise ParameterError(f"{name!r} is read from a file and takes no parameters: {sorted(parameters)}")
+    if packed is not None:
         from hopscale.io.files import read_graph
 
-        graph: AttributedGraph = read_graph(folder / f"{name}.npz")
+        graph: AttributedGraph = read_graph(packed)
         return graph
-    raise ParameterError(_unknown(name, folder))
+    assert entry is not None
+    from hopscale.datasets.formats import graph_of
+
+    return graph_of(entry, fetching.obtain(entry, folder, cache, download=download))
 
 
-def names(data: str | os.PathLike[str] | None = None) -> list[str]:
-    """Names that :func:`load` knows: the built-in ones and those of the files in the data folder.
+def locate(name: str, *, data: _Path | None = None, cache: _Path | None = None) -> Place:
+    """Where :func:`load` would take a data set from; nothing is read or downloaded.
+
+    Parameters
+    ----------
+    name : str
+    data, cache : path, optional
+        As for :func:`load`.
+
+    Returns
+    -------
+    Place
+
+    Examples
+    --------
+    >>> from hopscale.datasets import locate
+    >>> locate("digits").kind
+    'built-in'
+    """
+    if name in _BUILT_IN:
+        return Place("built-in", None)
+    folder = _folder(data)
+    packed = _packed(name, folder)
+    if packed is not None:
+        return Place("local", packed)
+    entry = registry.published().get(name)
+    if entry is None:
+        raise ParameterError(_unknown(name, folder))
+    if local := fetching.found_in(entry, folder):
+        return Place("local", _one_path(local))
+    if kept := fetching.cached(entry, cache):
+        return Place("cached", _one_path(kept))
+    return Place("to download", None)
+
+
+def fetch(name: str, *, data: _Path | None = None, cache: _Path | None = None, progress: bool = False) -> Place:
+    """Have a data set on this machine: download it, unless it is here.
+
+    Parameters
+    ----------
+    name : str
+    data, cache : path, optional
+        As for :func:`load`.
+    progress : bool, default=False
+        Show how much has come, on the error stream.
+
+    Returns
+    -------
+    Place
+        Where it now is.
+
+    Examples
+    --------
+    >>> from hopscale.datasets import fetch
+    >>> fetch("figure1").kind
+    'built-in'
+    """
+    place = locate(name, data=data, cache=cache)
+    if place.kind in ("cached", "to download"):  # what is cached may be damaged
+        fetching.fetch(registry.published()[name], cache, progress=progress)
+    return locate(name, data=data, cache=cache)
+
+
+def names(data: _Path | None = None) -> list[str]:
+    """Names that :func:`load` knows: built-in graphs, those of the paper, and those of the files in the data folder.
 
     Parameters
     ----------
@@ -85,8 +216,8 @@ def names(data: str | os.PathLike[str] | None = None) -> list[str]:
     Examples
     --------
     >>> from hopscale.datasets import names
-    >>> "figure1" in names()
-    True
+    >>> "figure1" in names(), "cora" in names()
+    (True, True)
     """
     return _known(_folder(data))
 
@@ -100,7 +231,20 @@ def _generated(name: str, parameters: dict[str, Any]) -> AttributedGraph:
     return generate(**parameters)
 
 
-def _folder(data: str | os.PathLike[str] | None) -> Path | None:
+def _one_path(paths: fetching.Paths) -> Path:
+    """The file, or the folder of several."""
+    first = paths[0][1]
+    return first if len(paths) == 1 else first.parent
+
+
+def _packed(name: str, folder: Path | None) -> Path | None:
+    """The file ``<name>.npz`` of the data folder, which a name may not lead out of."""
+    if folder is None or Path(name).name != name or not (folder / f"{name}.npz").is_file():
+        return None
+    return folder / f"{name}.npz"
+
+
+def _folder(data: _Path | None) -> Path | None:
     chosen, origin = data, "data"
     if chosen is None:
         chosen, origin = os.environ.get(_FOLDER_VARIABLE) or None, _FOLDER_VARIABLE
@@ -114,7 +258,7 @@ def _folder(data: str | os.PathLike[str] | None) -> Path | None:
 
 def _known(folder: Path | None) -> list[str]:
     files = [] if folder is None else [path.stem for path in folder.glob("*.npz") if _holds_graph(path)]
-    return sorted({*_BUILT_IN, *files})
+    return sorted({*_BUILT_IN, *registry.published(), *files})
 
 
 def _holds_graph(path: Path) -> bool:

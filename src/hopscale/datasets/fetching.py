@@ -1,0 +1,178 @@
+"""Files of publishers: where they lie, whether they are what was published, and how they get here."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
+
+from hopscale.datasets.registry import Published
+from hopscale.exceptions import DownloadError, FileFormatError
+from hopscale.io.atomic import replacing
+
+__all__ = ["CACHE_VARIABLE", "MIRROR_VARIABLE", "Paths", "cache_folder", "cached", "fetch", "found_in", "obtain"]
+
+CACHE_VARIABLE = "HOPSCALE_CACHE"
+MIRROR_VARIABLE = "HOPSCALE_MIRROR"
+
+_PATIENCE = 60  # seconds without a byte
+_CHUNK = 1 << 16
+
+Paths = Sequence[tuple[PurePosixPath, Path]]
+
+
+def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
+    """Folder where downloads are kept: the given one, or that of ``HOPSCALE_CACHE``, or the user's cache."""
+    chosen = cache if cache is not None else os.environ.get(CACHE_VARIABLE) or None
+    if chosen is not None:
+        return Path(chosen).expanduser()
+    import pooch
+
+    return Path(pooch.os_cache("hopscale"))
+
+
+def found_in(entry: Published, folder: Path | None) -> Paths | None:
+    """Files of a data set in a folder of the user's, or in its subfolder ``raw``, if all are there."""
+    if folder is None:
+        return None
+    for place in (folder, folder / "raw"):
+        for paths in (
+            [(unit, place / unit) for unit in entry.units],
+            [(unit, place / unit.name) for unit in entry.units],
+        ):
+            if all(path.is_file() for _, path in paths):
+                return paths
+    return None
+
+
+def cached(entry: Published, cache: str | os.PathLike[str] | None = None) -> Paths | None:
+    """Files of a data set in the cache, if all are there."""
+    paths = _kept(entry, cache)
+    return paths if all(path.is_file() for _, path in paths) else None
+
+
+def obtain(
+    entry: Published, folder: Path | None, cache: str | os.PathLike[str] | None = None, *, download: bool = True
+) -> dict[str, bytes]:
+    """Contents of a data set's files by role: from the user's folder, the cache, or the publisher.
+
+    Raises
+    ------
+    FileFormatError
+        If a file in the user's folder is not the published one.
+    DownloadError
+        If there is none, and none can be had.
+    """
+    here = found_in(entry, folder)
+    if here is None and download:
+        return fetch(entry, cache)
+    here = here or cached(entry, cache)
+    if here is None:
+        raise DownloadError(f"{entry.name} is not on this machine, and download=False. {_by_hand(entry)}")
+    return {role: content for unit, path in here for role, content in _checked(entry, unit, path, str(path)).items()}
+
+
+def fetch(entry: Published, cache: str | os.PathLike[str] | None = None, *, progress: bool = False) -> dict[str, bytes]:
+    """Contents of a data set's files, from the cache or else from the publisher, whose files then stay in the cache.
+
+    Parameters
+    ----------
+    entry : Published
+    cache : path, optional
+    progress : bool, default=False
+        Show how much has come, on the error stream.
+
+    Returns
+    -------
+    dict of str to bytes
+
+    Raises
+    ------
+    DownloadError
+        If a file cannot be had or is not the published one. Only files that are enter the cache.
+    """
+    found: dict[str, bytes] = {}
+    for unit, path in _kept(entry, cache):
+        try:
+            found |= _checked(entry, unit, path, str(path))
+        except (OSError, FileFormatError):  # absent, or damaged since
+            found |= _download(entry, unit, path, progress)
+    return found
+
+
+def _kept(entry: Published, cache: str | os.PathLike[str] | None) -> Paths:
+    folder = cache_folder(cache)
+    return [(unit, folder / unit) for unit in entry.units]
+
+
+def _checked(entry: Published, unit: PurePosixPath, path: Path, called: str) -> dict[str, bytes]:
+    """Contents of those files that an archive or a single file holds; ``called`` is its name in errors."""
+    files = {role: file for role, file in entry.files.items() if entry.archive or file.name == unit.name}
+    names = {file.name for file in files.values()}
+    held = _unpacked(path, names, called) if entry.archive else {unit.name: path.read_bytes()}
+    for file in files.values():
+        if file.name not in held:
+            raise FileFormatError(f"{called} has no file {file.name}")
+        if not file.is_published(held[file.name]):
+            inside = f": {file.name} in it" if entry.archive else ""
+            raise FileFormatError(f"{called}{inside} is not the file that was published: its checksum is wrong")
+    return {role: held[file.name] for role, file in files.items()}
+
+
+def _unpacked(path: Path, names: set[str], called: str) -> dict[str, bytes]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {PurePosixPath(member).name: member for member in archive.namelist()}
+            return {name: archive.read(members[name]) for name in names & members.keys()}
+    # The last two: a kind of packing, or a password, that publishers do not use.
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise FileFormatError(f"{called} is not a whole zip archive: {error}") from error
+
+
+def _download(entry: Published, unit: PurePosixPath, target: Path, progress: bool) -> dict[str, bytes]:
+    import pooch
+
+    mirror = os.environ.get(MIRROR_VARIABLE)
+    address = f"{mirror.rstrip('/')}/{unit}" if mirror else f"{entry.address}{unit.name}"
+    download = pooch.HTTPDownloader(progressbar=progress, chunk_size=_CHUNK, timeout=_PATIENCE)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(target) as temporary:
+            try:
+                download(address, str(temporary), None)
+                return _checked(entry, unit, temporary, address)
+            except (OSError, FileFormatError) as error:
+                raise DownloadError(f"{entry.name}: {_reason(error, address)}. {_by_hand(entry)}") from error
+    except DownloadError:
+        raise
+    except OSError as error:
+        raise DownloadError(
+            f"{entry.name} cannot be kept in {str(target.parent)!r}: {error}; name another folder in {CACHE_VARIABLE}"
+        ) from error
+
+
+def _reason(error: Exception, address: str) -> str:
+    from requests import exceptions
+
+    if isinstance(error, FileFormatError):
+        return f"{error}. It may have been cut short on the way: try again"
+    if isinstance(error, exceptions.HTTPError) and error.response is not None:
+        return f"{address} was answered with {error.response.status_code} {error.response.reason}"
+    if isinstance(error, exceptions.Timeout):
+        return f"{address} gave no answer within {_PATIENCE} seconds"
+    if isinstance(error, exceptions.ChunkedEncodingError):
+        return f"{address} came only in part: the connection broke off. Try again"
+    if isinstance(error, exceptions.ConnectionError):
+        return f"{address} cannot be reached: there is no connection to {urlsplit(address).netloc}"
+    return f"{address} could not be downloaded: {error}"
+
+
+def _by_hand(entry: Published) -> str:
+    files = ", ".join(unit.name for unit in entry.units)
+    return (
+        f"To go without a download, fetch {files} from {entry.address} by hand, into the folder given as data=... or "
+        "as HOPSCALE_DATA"
+    )

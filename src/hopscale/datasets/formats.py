@@ -1,0 +1,96 @@
+"""From the files of a publisher to a graph, one function a format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hopscale.datasets.pickled import unpickled
+from hopscale.datasets.registry import Published
+from hopscale.exceptions import FileFormatError
+from hopscale.graph import AttributedGraph
+from hopscale.io.assemble import label_array
+from hopscale.io.content import as_text
+from hopscale.io.delimited import read_pairs, read_rows
+from hopscale.io.edges import from_edges
+from hopscale.io.feature_json import read_feature_json
+from hopscale.io.label_file import labels_by_node
+
+__all__ = ["graph_of"]
+
+_Parts = tuple[NDArray[np.int64], sp.csr_array, NDArray[Any]]
+
+
+def graph_of(entry: Published, contents: Mapping[str, bytes]) -> AttributedGraph:
+    """Graph from the contents of a data set's files: nodes 0..n-1, binary features, self-loops dropped.
+
+    Parameters
+    ----------
+    entry : Published
+    contents : mapping of str to bytes
+        By the roles that ``entry.files`` has.
+
+    Returns
+    -------
+    AttributedGraph
+    """
+    try:
+        edges, features, labels = _FORMATS[entry.format](entry, contents)
+        # Some sources store zeros, and weights where the paper asks for presence.
+        features.eliminate_zeros()
+        features.data[:] = 1
+        return from_edges(edges, features, node_ids=np.arange(entry.nodes), labels=labels)
+    except FileFormatError:
+        raise
+    except (ValueError, IndexError, TypeError) as error:
+        raise FileFormatError(f"the files of {entry.name} do not belong together: {error}") from error
+
+
+def _musae(entry: Published, contents: Mapping[str, bytes]) -> _Parts:
+    """The format of the paper's authors: edges and targets as CSV, features as JSON."""
+    text = {role: as_text(contents[role], file.name) for role, file in entry.files.items()}
+    name = {role: file.name for role, file in entry.files.items()}
+    pairs = read_pairs(read_rows(text["edges"], name["edges"], True, node_columns=2), "weight", None)
+    given = read_feature_json(text["features"], name["features"])
+    rows, columns = given.nodes.astype(np.int64), given.features.astype(np.int64)
+    shape = (entry.nodes, entry.columns or int(columns.max(initial=-1)) + 1)
+    nodes = np.arange(entry.nodes)
+    by_node, _ = labels_by_node(
+        read_rows(text["target"], name["target"], True, node_columns=1),
+        nodes,
+        whole=True,
+        node_column=entry.node_column,
+        label_column=entry.label_column,
+        unknown="error",
+    )
+    if entry.task == "regression":
+        by_node = {node: float(label) for node, label in by_node.items()}
+    elif entry.class_names:
+        by_node = {node: entry.class_names[str(label)] for node, label in by_node.items()}
+    features = sp.csr_array((np.ones(len(rows), dtype=np.float32), (rows, columns)), shape=shape)
+    return np.stack([pairs.first, pairs.second], axis=1), features, label_array(by_node, nodes)
+
+
+def _planetoid(entry: Published, contents: Mapping[str, bytes]) -> _Parts:
+    """The format of planetoid: all nodes but those of its test set, then these in an order of their own.
+
+    Nodes that the test set leaves out have no features, and −1 for a label.
+    """
+    held = {role: unpickled(contents[role], file.name) for role, file in entry.files.items() if role != "test"}
+    last = np.array(contents["test"].split(), dtype=np.int64)
+    node = np.concatenate([np.arange(held["allx"].shape[0]), last])
+    stacked = sp.vstack([held["allx"], held["tx"]]).tocoo()
+    rows, columns = stacked.coords
+    features = sp.csr_array((stacked.data, (node[rows], columns)), shape=(entry.nodes, entry.columns))
+    classes = np.concatenate([held["ally"], held["ty"]])
+    labels = np.full(entry.nodes, -1, dtype=np.int64)
+    labels[node] = np.where(classes.any(axis=1), classes.argmax(axis=1), -1)
+    edges = [(source, end) for source, ends in held["graph"].items() for end in ends]
+    return np.array(edges, dtype=np.int64), features, labels
+
+
+_FORMATS: dict[str, Callable[[Published, Mapping[str, bytes]], _Parts]] = {"musae": _musae, "planetoid": _planetoid}
