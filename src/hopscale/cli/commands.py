@@ -3,6 +3,7 @@
 import click
 
 from hopscale import __version__
+from hopscale.cli.data import datasets
 from hopscale.cli.demonstration import demo
 from hopscale.cli.embedding import embed, transform
 from hopscale.cli.program import Program
@@ -18,6 +19,7 @@ def hopscale() -> None:
 
     \b
     hopscale demo
+    hopscale datasets
     hopscale embed --edges edges.csv --features features.json -o vectors.csv --save model.safetensors
     hopscale neighbors model.safetensors 42
     hopscale explain model.safetensors 42
@@ -27,5 +29,5 @@ def hopscale() -> None:
     """
 
 
-for _command in (demo, embed, transform, neighbors, explain, info):
+for _command in (demo, embed, transform, neighbors, explain, info, datasets):
     hopscale.add_command(_command)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,8 +51,8 @@ class GraphFiles:
     def paths(self) -> list[Path]:
         """All files that will be read."""
         if self.name is not None:
-            folder = os.environ.get("HOPSCALE_DATA")
-            return [Path(folder).expanduser() / f"{self.name}.npz"] if folder else []
+            place = datasets.locate(self.name).path
+            return [] if place is None else [place]
         return [path for path in (self.graph, self.edges, self.features, self.labels) if path is not None]
 
     def check(self) -> None:
@@ -112,8 +111,8 @@ _GRAPH_OPTIONS = (
     file_option("--features", text='JSON {"node": ["feature", ...]}, or text: node,feature or node,feature,value.'),
     file_option(
         "--graph",
-        text="A .npz file that holds edges and features, or the name of a data set: digits, figure1, "
-        "planted-blocks, erdos-renyi, or NAME for NAME.npz in the folder HOPSCALE_DATA.",
+        text="A .npz file that holds edges and features, or the name of a data set: one that hopscale datasets "
+        "lists, or NAME for NAME.npz in the folder HOPSCALE_DATA.",
     ),
     click.option("--weight", help="Column of --edges with the weights.  [default: the third, if it is called so]"),
     click.option("--value", help="Column of --features with the values.  [default: the third, if it is called so]"),

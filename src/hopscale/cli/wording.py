@@ -26,6 +26,7 @@ _PHRASES = {
     r"pass (weight|value)=(?=')": r"give --\1 ",
     r"pass header=True": "give --header",
     r"pass header=False": "give --no-header",
+    r"^data must name a folder": "--data must name a folder",
     r"the folder given as data=\.\.\. or as HOPSCALE_DATA": "the folder that the variable HOPSCALE_DATA names",
 }
 
