@@ -10,7 +10,7 @@ import struct
 import threading
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -61,7 +61,7 @@ def python2_pickle(value: object) -> bytes:
     return content.replace(b"cscipy.sparse._csr\n", b"cscipy.sparse.csr\n")
 
 
-def cited_files(dumps: object = python2_pickle) -> dict[str, bytes]:
+def cited_files(dumps: Callable[[object], bytes] = python2_pickle) -> dict[str, bytes]:
     """Files of a set in planetoid's format, by role."""
     order = [6, 4]
     one_hot = np.eye(2, dtype=np.int32)[CITED_LABELS]
