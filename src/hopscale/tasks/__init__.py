@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hopscale.exceptions import HopscaleWarning, ParameterError
+from hopscale.tasks.attributes import attribute_inference
 from hopscale.tasks.classification import node_classification
 from hopscale.tasks.labels import Task, likely_task
+from hopscale.tasks.links import link_prediction
 from hopscale.tasks.regression import node_regression
 from hopscale.tasks.shots import few_shot
 from hopscale.tasks.splits import Record
@@ -21,9 +23,11 @@ from hopscale.tasks.transfers import transfer
 __all__ = [
     "Record",
     "Task",
+    "attribute_inference",
     "evaluate",
     "few_shot",
     "likely_task",
+    "link_prediction",
     "node_classification",
     "node_regression",
     "summarize",

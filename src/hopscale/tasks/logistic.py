@@ -269,12 +269,12 @@ def _lbfgs(gradient: Callable[[Array, NDArray[np.int64]], Array], U: Array, tole
     active = np.arange(U.shape[1])
     at, g = U, gradient(U, active)
     steps: list[tuple[Array, Array, Array]] = []
-    direction, length = -g, np.ones(len(active))
+    direction, length, scale = -g, np.ones(len(active)), np.ones(len(active))
     for _ in range(_MAX_STEPS):
         going = _dot(g, g) > tolerance**2
         if not going.all():
             U[:, active] = at
-            active, length = active[going], length[going]
+            active, length, scale = active[going], length[going], scale[going]
             at, g, direction = at[:, going], g[:, going], direction[:, going]
             steps = [(s[:, going], y[:, going], rho[going]) for s, y, rho in steps]
         if not len(active):
@@ -286,16 +286,17 @@ def _lbfgs(gradient: Callable[[Array, NDArray[np.int64]], Array], U: Array, tole
         s, y = step * taken[:, None], (g_there - g) * taken[:, None]
         bend = _dot(s, y)
         steps = [*steps[1 - _MEMORY :], (s, y, np.divide(1, bend, out=np.zeros_like(bend), where=bend > 0))]
+        scale = np.divide(bend, _dot(y, y), out=scale, where=bend > 0)
         at, g = at + s, np.where(taken[:, None], g_there, g)
         # Too far: to where a straight line through the two slopes crosses zero.
-        shorter = length * np.clip(slope / (slope - slope_there), 0.1, 0.9)
-        direction = np.where(taken[:, None], -_inverse_curvature(steps, g), direction)
-        length = np.where(taken, 1.0, shorter)
+        crossing = np.divide(slope, slope - slope_there, out=np.ones_like(slope), where=~taken)
+        direction = np.where(taken[:, None], -_inverse_curvature(steps, scale, g), direction)
+        length = np.where(taken, 1.0, length * np.clip(crossing, 0.1, 0.9))
     U[:, active] = at
     return U, len(active)
 
 
-def _inverse_curvature(steps: list[tuple[Array, Array, Array]], g: Array) -> Array:
+def _inverse_curvature(steps: list[tuple[Array, Array, Array]], scale: Array, g: Array) -> Array:
     """The two loops of L-BFGS over steps s, changes y of the gradient, and ρ = 1/sy, or 0 where none was taken."""
     q = g.copy()
     shares = []
@@ -303,9 +304,6 @@ def _inverse_curvature(steps: list[tuple[Array, Array, Array]], g: Array) -> Arr
         share = rho * _dot(s, q)
         q -= share[:, None] * y
         shares.append(share)
-    scale = np.ones(g.shape[1])
-    for _, y, rho in steps:  # that of the last step taken
-        scale = np.where(rho > 0, 1 / np.maximum(rho * _dot(y, y), np.finfo(float).tiny), scale)
     q *= scale[:, None]
     for (s, y, rho), share in zip(steps, reversed(shares), strict=True):
         q += (share - rho * _dot(y, q))[:, None] * s
