@@ -1,6 +1,7 @@
 """Figures in the README come from the benchmarks' result files, never from a hand.
 
-Replaces what stands between ``<!-- benchmarks:NAME -->`` and ``<!-- /benchmarks -->`` by ``results/NAME.md``.
+Replaces what stands between ``<!-- benchmarks:NAME -->`` and ``<!-- /benchmarks -->`` by ``results/NAME.md``, or by
+``docs/paper/NAME.md``, which ``hopscale reproduce`` writes.
 
     python benchmarks/readme.py [--check]
 """
@@ -14,21 +15,22 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
+PAPER = HERE.parent / "docs" / "paper"
 README = HERE.parent / "README.md"
 
 _BLOCK = re.compile(r"<!-- benchmarks:([a-z0-9_]+) -->\n(.*?)<!-- /benchmarks -->", re.DOTALL)
 _MARK = re.compile(r"<!-- /?benchmarks")
 
 
-def with_results(text: str, results: Path) -> str:
-    """Text whose blocks hold the files of a folder, or a line that says that a benchmark has not been run."""
+def with_results(text: str, *folders: Path) -> str:
+    """Text whose blocks hold files of the folders, or a line that says that a benchmark has not been run."""
 
     def block(found: re.Match[str]) -> str:
         name, inside = found.groups()
         if _MARK.search(inside):
             raise ValueError(f"the block benchmarks:{name} is not closed before another mark")
-        file = results / f"{name}.md"
-        table = file.read_text(encoding="utf-8").strip() if file.exists() else f"*{name}: not run yet.*"
+        files = [folder / f"{name}.md" for folder in folders if (folder / f"{name}.md").exists()]
+        table = files[0].read_text(encoding="utf-8").strip() if files else f"*{name}: not run yet.*"
         return f"<!-- benchmarks:{name} -->\n{table}\n<!-- /benchmarks -->"
 
     filled, blocks = _BLOCK.subn(block, text)
@@ -42,7 +44,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="change nothing, and fail if something would change")
     options = parser.parse_args()
     text = README.read_text(encoding="utf-8")
-    filled = with_results(text, RESULTS)
+    filled = with_results(text, RESULTS, PAPER)
     if options.check and filled != text:
         sys.exit("README.md does not show the figures of benchmarks/results: run make readme")
     if not options.check:

@@ -8,6 +8,7 @@ from hopscale.cli.demonstration import demo
 from hopscale.cli.embedding import embed, transform
 from hopscale.cli.program import Program
 from hopscale.cli.questions import explain, info, neighbors
+from hopscale.cli.reproduction import reproduce
 
 __all__ = ["hopscale"]
 
@@ -23,11 +24,12 @@ def hopscale() -> None:
     hopscale embed --edges edges.csv --features features.json -o vectors.csv --save model.safetensors
     hopscale neighbors model.safetensors 42
     hopscale explain model.safetensors 42
+    hopscale reproduce classification
 
     Answers go to the standard output, progress and warnings to the error stream. Exit codes: 0 all went
     well, 1 an error, 2 a command that makes no sense, 130 interrupted.
     """
 
 
-for _command in (demo, embed, transform, neighbors, explain, info, datasets):
+for _command in (demo, embed, transform, neighbors, explain, info, datasets, reproduce):
     hopscale.add_command(_command)

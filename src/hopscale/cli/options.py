@@ -16,7 +16,7 @@ from hopscale.parallel import effective_jobs
 
 __all__ = ["MODELS", "PARAMETER_HELP", "chosen_model", "flag", "was_given", "with_parameters"]
 
-Command = Callable[..., None]
+Command = Callable[..., Any]
 
 MODELS = {name.lower(): model for name, model in registry.MODELS.items()}
 

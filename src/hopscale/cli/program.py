@@ -69,16 +69,19 @@ class Console:
             click.echo("".join(f"{line}\n" for line in lines), nl=False)
 
 
-def with_console(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options ``--json`` and ``--quiet``, as one argument ``console``."""
+def with_console(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options ``--json`` and ``--quiet``, as one argument ``console``.
+
+    What it returns is the exit code.
+    """
 
     @click.option("--json", "as_json", is_flag=True, help="Answer with one JSON document on standard output.")
     @click.option(
         "--quiet", "-q", is_flag=True, help="No progress and no summary; answers, warnings and errors remain."
     )
     @functools.wraps(command)
-    def wrapped(*args: Any, as_json: bool, quiet: bool, **options: Any) -> None:
-        command(*args, console=Console(as_json, quiet), **options)
+    def wrapped(*args: Any, as_json: bool, quiet: bool, **options: Any) -> Any:
+        return command(*args, console=Console(as_json, quiet), **options)
 
     return wrapped
 

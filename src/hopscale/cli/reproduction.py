@@ -1,0 +1,124 @@
+"""The command that repeats the paper."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hopscale.cli.program import Console, with_console
+from hopscale.exceptions import ParameterError
+
+__all__ = ["reproduce"]
+
+# As in hopscale.paper, which is only imported when the command runs.
+_EXPERIMENTS = (
+    "classification", "few-shot", "regression", "transfer", "runtime", "densification", "theory",
+    "link-prediction", "attribute-inference",
+)  # fmt: skip
+
+
+@click.command()
+@click.argument(
+    "experiments", nargs=-1, required=True, type=click.Choice([*_EXPERIMENTS, "all"]), metavar="EXPERIMENT..."
+)
+@click.option("--models", "-m", multiple=True, metavar="NAME", help="Methods, such as MUSAE-EGO; default: all six.")
+@click.option(
+    "--solvers", "-s", multiple=True, type=click.Choice(["pmi", "sgns"]), help="Default: pmi; runtime and theory: both."
+)
+@click.option("--datasets", "-d", multiple=True, metavar="NAME", help="Default: those of the experiment.")
+@click.option("--splits", type=click.IntRange(min=1), default=100, show_default=True, help="Splits, as in the paper.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the fits.")
+@click.option("--n-jobs", type=int, help="Threads; default: all cores. Figures do not depend on it.")
+@click.option(
+    "--parameter",
+    "-p",
+    "parameters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Another value than the paper's for a parameter of the models, such as walks_per_node=1.",
+)
+@click.option("--data", type=click.Path(exists=True, file_okay=False), help="Folder of the data sets.")
+@click.option("--cache", type=click.Path(file_okay=False, path_type=Path), help="Folder that keeps fitted models.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("docs/paper"),
+    show_default=True,
+    help="Folder of records, tables and figures.",
+)
+@click.option("--only-render", is_flag=True, help="Measure nothing: write tables and figures of the records there are.")
+@with_console
+def reproduce(
+    experiments: tuple[str, ...],
+    models: tuple[str, ...],
+    solvers: tuple[str, ...],
+    datasets: tuple[str, ...],
+    splits: int,
+    seed: int,
+    n_jobs: int | None,
+    parameters: tuple[str, ...],
+    data: str | None,
+    cache: Path | None,
+    output: Path,
+    only_render: bool,
+    console: Console,
+) -> int:
+    """Repeat the paper's experiments and set the published figures beside the measured ones.
+
+    \b
+    hopscale reproduce classification --data FOLDER
+    hopscale reproduce all --splits 10
+    hopscale reproduce few-shot --models MUSAE --models AE --datasets facebook
+
+    EXPERIMENT is one or more of classification, few-shot, regression, transfer, runtime, densification,
+    theory, link-prediction, attribute-inference, or all.
+
+    Every measurement is appended to OUTPUT/records as a line of JSON as soon as it is made. What is there is not
+    measured again: stop it whenever you like, the next run goes on. Tables and figures are written at the end.
+    """
+    from hopscale.paper import METHODS, Options, render
+    from hopscale.paper import reproduce as run
+    from hopscale.paper.methods import method
+
+    chosen = list(_EXPERIMENTS) if "all" in experiments else list(dict.fromkeys(experiments))
+    names = [method(name).name for name in models] or list(METHODS)
+    failures: list[str] = []
+    if not only_render:
+        options = Options(
+            cache=cache or _cache(),
+            methods=names,
+            solvers=solvers or None,
+            datasets=datasets or None,
+            splits=splits,
+            seed=seed,
+            n_jobs=n_jobs,
+            data=data,
+            parameters=dict(_parameter(text) for text in parameters),
+        )
+        failures = run(chosen, options, output, say=console.say, progress=not console.quiet)
+    written = render(chosen, output)
+    console.answer(
+        {"written": [str(path) for path in written], "failures": failures},
+        [*(str(path) for path in written), *(f"failed: {failure}" for failure in failures)],
+    )
+    return 1 if failures else 0
+
+
+def _cache() -> Path:
+    from hopscale.datasets.fetching import cache_folder
+
+    return cache_folder() / "fits"
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise ParameterError(f"--parameter {text!r} must have the form NAME=VALUE")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value  # a word, such as start=node

@@ -1,0 +1,72 @@
+"""Vectors of a method on a data set: learnt once, in a process of its own, and kept.
+
+A process of its own gives every fit its own peak of memory, and what it learnt outlives an interruption:
+classification and few-shot learning read the same vectors, and so does tomorrow's run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopscale import __version__
+from hopscale.exceptions import HopscaleError
+from hopscale.io.atomic import replacing
+from hopscale.models import load_model
+
+__all__ = ["Fit", "FitError", "fitted"]
+
+
+class FitError(HopscaleError):
+    """A method could not be fitted."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What is fitted to what."""
+
+    method: str
+    solver: str
+    dataset: str
+    seed: int = 0
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def stem(self) -> str:
+        """Name of the files that keep it: readable, and different for whatever differs."""
+        text = json.dumps({**asdict(self), "version": __version__}, sort_keys=True)
+        return f"{self.dataset}-{self.method}-{self.solver}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def fitted(
+    fit: Fit, cache: Path, *, data: str | None = None, n_jobs: int | None = None
+) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    """Vectors of the nodes, and how they came about: seconds, peak_mib (on top of the graph), rows.
+
+    Read from ``cache`` if they are there; else learnt, and kept there.
+    """
+    model, facts = cache / f"{fit.stem}.safetensors", cache / f"{fit.stem}.json"
+    if not facts.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        job = {"fit": asdict(fit), "model": str(model), "data": data, "n_jobs": n_jobs}
+        done = subprocess.run(
+            [sys.executable, "-m", "hopscale.paper.worker"],
+            input=json.dumps(job),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+            raise FitError(f"{fit.method} ({fit.solver}) on {fit.dataset}: {lines[-1]}")
+        with replacing(facts) as unfinished:  # last: whoever finds it finds the vectors too
+            unfinished.write_text(done.stdout, encoding="utf-8")
+    return load_model(model).embedding_, dict(json.loads(facts.read_text()))

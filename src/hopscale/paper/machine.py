@@ -1,0 +1,58 @@
+"""What a measurement was made with: kept beside every figure."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+__all__ = ["machine", "peak_mib", "resident_mib"]
+
+_PACKAGES = ("hopscale", "numpy", "scipy", "scikit-learn", "gensim")
+
+
+def machine() -> dict[str, Any]:
+    """Versions and processor."""
+    processor = platform.processor()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        lines = [line for line in info.read_text().splitlines() if line.startswith("model name")]
+        processor = lines[0].split(":", 1)[1].strip() if lines else processor
+    return {
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "processor": processor,
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "versions": _versions(),
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:  # not needed here
+            continue
+    return found
+
+
+def peak_mib() -> float | None:
+    """Largest resident size of this process so far, in MiB; None where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+
+
+def resident_mib() -> float | None:
+    """Resident size of this process now, in MiB; None where the system does not say."""
+    statm = Path("/proc/self/statm")
+    if not statm.exists():
+        return None
+    return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20

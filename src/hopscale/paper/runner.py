@@ -1,0 +1,116 @@
+"""Runs experiments cell by cell: skips what is there, keeps what is new, goes on after a failure."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from hopscale.exceptions import HopscaleError, ParameterError
+from hopscale.paper.experiments import EXPERIMENTS, Cell, Options
+from hopscale.paper.machine import machine
+from hopscale.paper.store import Store, identity
+
+__all__ = ["records_of", "reproduce"]
+
+
+def records_of(folder: Path, experiment: str) -> Store:
+    """Where an experiment's records are kept."""
+    return Store(folder / "records" / f"{experiment}.jsonl")
+
+
+def reproduce(
+    experiments: Sequence[str],
+    options: Options,
+    folder: Path,
+    *,
+    say: Callable[[str], object] = lambda _: None,
+    progress: bool = False,
+) -> list[str]:
+    """Measure every cell of the experiments that is not measured yet.
+
+    Parameters
+    ----------
+    experiments : sequence of str
+        Keys of :data:`hopscale.paper.EXPERIMENTS`.
+    options : Options
+    folder : Path
+        Records are appended to ``records/<experiment>.jsonl`` in it, one line a cell.
+    say : callable, optional
+        Gets a line for each cell that is done or has failed.
+    progress : bool, default=False
+        Show a bar with the remaining time, on a terminal.
+
+    Returns
+    -------
+    list of str
+        What failed, and why: a data set that could not be had, say. Other cells are measured nevertheless.
+    """
+    plans = [(experiment, list(_plan(experiment, options))) for experiment in experiments]
+    waiting = [(e, cell) for e, cells in plans for cell in _missing(records_of(folder, e), cells)]
+    total = sum(len(cells) for _, cells in plans)
+    say(f"{total - len(waiting)} of {total} cells are there, {len(waiting)} to measure")
+    failures: list[str] = []
+    bar = tqdm(
+        total=sum(cell.cost for _, cell in waiting),
+        bar_format="{percentage:3.0f} %|{bar}| {elapsed} gone, about {remaining} to go{postfix}",
+        leave=False,
+        disable=None if progress else True,
+    )
+    with bar:
+        for experiment, cell in waiting:
+            name = describe(cell.what)
+            bar.set_postfix_str(name)
+            start = time.perf_counter()
+            try:
+                measured = cell.measure()
+            except (HopscaleError, MemoryError) as error:
+                failures.append(f"{name}: {error or type(error).__name__}")
+                say(f"failed: {failures[-1]}")
+            else:
+                seconds = time.perf_counter() - start
+                record = {"cell": cell.what, "repeats": cell.repeats, "seconds": seconds, "machine": machine()}
+                records_of(folder, experiment).append({**record, **_without_nan(measured)})
+                say(f"{name}: {seconds:.1f} s")
+            bar.update(cell.cost)
+    return failures
+
+
+def describe(what: dict[str, Any]) -> str:
+    """A cell in a line.
+
+    >>> describe({"experiment": "regression", "method": "AE", "solver": "pmi", "dataset": "wiki-squirrel", "seed": 0})
+    'regression AE pmi wiki-squirrel'
+    """
+    shown = [what["experiment"]]
+    for key, value in what.items():
+        if key in ("method", "solver", "dataset"):
+            shown.append(str(value))
+        elif key not in ("experiment", "seed", "parameters") and value is not None:
+            shown.append(f"{key}={value}")
+    shown += [f"{key}={value}" for key, value in what.get("parameters", {}).items()]
+    return " ".join(shown)
+
+
+def _plan(experiment: str, options: Options) -> list[Cell]:
+    if experiment not in EXPERIMENTS:
+        raise ParameterError(f"no experiment {experiment!r}. There are: {', '.join(EXPERIMENTS)}")
+    return list(EXPERIMENTS[experiment](options))
+
+
+def _missing(store: Store, cells: Sequence[Cell]) -> list[Cell]:
+    repeats = {identity(record["cell"]): record["repeats"] for record in store.records()}
+    return [cell for cell in cells if repeats.get(identity(cell.what), 0) < cell.repeats]
+
+
+def _without_nan(value: Any) -> Any:
+    """The same with null where a metric has no value, as JSON wants it."""
+    if isinstance(value, dict):
+        return {key: _without_nan(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,299 @@
+"""The paper's experiments on small built-in data: what is kept, what is resumed, what is written."""
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from hopscale import MUSAE, datasets
+from hopscale.cli.commands import hopscale as command
+from hopscale.exceptions import FileFormatError, ParameterError
+from hopscale.paper import METHODS, Options, experiments, published, render, reproduce
+from hopscale.paper.densification import nonzero_ratios
+from hopscale.paper.fits import Fit, FitError, fitted
+from hopscale.paper.reports import Chosen, mean_and_error
+from hopscale.paper.runner import records_of
+from hopscale.paper.store import Store
+from hopscale.paper.theory import distance_from_theory, target_matrix
+from reference import dense, pmi
+
+SMALL = {"dimensions": 16}
+
+
+class TestPublished:
+    def test_tables_are_complete(self):
+        counts = {"classification": 23 * 8, "regression": 16 * 3, "few_shot": 9 * 3 * 10, "transfer": 20}
+        counts |= {"runtime": 2 * 3 * (6 + 8), "densification": 6 * 8}
+        assert {table: len(published(table)) for table in counts} == counts
+
+    def test_what_the_text_says_of_them(self):
+        rows = {(r["method"], r["dataset"]): r["micro_f1"] for r in published("classification")}
+        assert rows["AE-EGO", "facebook"] == 0.899
+        assert rows["MUSAE", "twitch-pt"] == 0.672
+
+
+class TestStore:
+    def record(self, value, repeats=2, **cell):
+        return {"cell": {"method": "AE", **cell}, "repeats": repeats, "scores": {"r2": [value] * repeats}}
+
+    def test_gives_back_what_was_appended(self, tmp_path):
+        store = Store(tmp_path / "new" / "r.jsonl")
+        assert store.records() == []
+        records = [self.record(0.1, dataset="a"), self.record(0.2, dataset="b")]
+        for record in records:
+            store.append(record)
+        assert store.records() == records
+
+    def test_of_two_records_of_a_cell_the_longer_one_counts(self, tmp_path):
+        store = Store(tmp_path / "r.jsonl")
+        for repeats in (3, 10, 5):
+            store.append(self.record(repeats, repeats=repeats))
+        (kept,) = store.records()
+        assert kept["repeats"] == 10
+
+    def test_a_line_that_was_cut_off_is_dropped_and_written_over(self, tmp_path):
+        store = Store(tmp_path / "r.jsonl")
+        store.append(self.record(0.1, dataset="a"))
+        whole = store.path.read_bytes()
+        store.path.write_bytes(whole + whole[: len(whole) // 2])
+        assert len(store.records()) == 1
+        store.append(self.record(0.2, dataset="b"))
+        assert [r["cell"]["dataset"] for r in store.records()] == ["a", "b"]
+        assert store.path.read_bytes().startswith(whole)
+
+    @pytest.mark.parametrize("line", ["{", "[]", "{}", '{"cell": 1, "repeats": "x"}', "text"])
+    def test_a_foreign_line_is_named(self, tmp_path, line):
+        path = tmp_path / "r.jsonl"
+        Store(path).append(self.record(0.1))
+        path.write_text(path.read_text() + line + "\n" + json.dumps(self.record(0.3)) + "\n")
+        with pytest.raises(FileFormatError, match="line 2"):
+            Store(path).records()
+
+
+class TestFits:
+    def test_are_those_of_the_model_and_are_made_once(self, tmp_path, monkeypatch):
+        fit = Fit("MUSAE-EGO", "pmi", "planted-blocks", parameters=SMALL)
+        vectors, facts = fitted(fit, tmp_path)
+        graph = datasets.load("planted-blocks")
+        assert np.array_equal(vectors, MUSAE(ego=True, **SMALL).fit_transform(graph))
+        assert facts["seconds"] > 0
+        assert facts["rows"].keys() == {"0", "1", "2", "3"}
+
+        monkeypatch.setattr(subprocess, "run", None)
+        again, same = fitted(fit, tmp_path)
+        assert np.array_equal(again, vectors)
+        assert same == facts
+
+    def test_one_that_was_interrupted_is_made_again(self, tmp_path):
+        fit = Fit("AE", "pmi", "figure1", parameters={"dimensions": 4})
+        vectors, _ = fitted(fit, tmp_path)
+        (tmp_path / f"{fit.stem}.json").unlink()  # written last
+        (tmp_path / f"{fit.stem}.safetensors").write_bytes(b"half")
+        assert np.array_equal(fitted(fit, tmp_path)[0], vectors)
+
+    def test_differ_in_name_if_in_anything(self):
+        base = {"method": "AE", "solver": "pmi", "dataset": "cora", "seed": 0, "parameters": {}}
+        changes = {"method": "MUSAE", "solver": "sgns", "dataset": "pubmed", "seed": 1, "parameters": {"window": 2}}
+        stems = {Fit(**base).stem, *(Fit(**{**base, key: value}).stem for key, value in changes.items())}
+        assert len(stems) == 6
+
+    def test_a_failure_says_what_and_why(self, tmp_path):
+        with pytest.raises(FitError, match=r"AE \(pmi\) on atlantis: .*no data set 'atlantis'"):
+            fitted(Fit("AE", "pmi", "atlantis"), tmp_path)
+        with pytest.raises(FitError, match="no parameter 'windows'"):
+            fitted(Fit("AE", "pmi", "figure1", parameters={"windows": 2}), tmp_path)
+        assert not list(tmp_path.glob("*.json"))
+
+
+@pytest.fixture
+def small_world(monkeypatch):
+    """The experiments on built-in graphs."""
+    for experiment in ("classification", "few-shot", "link-prediction", "attribute-inference"):
+        monkeypatch.setitem(experiments.DATASETS, experiment, ("planted-blocks",))
+    monkeypatch.setattr(experiments, "SAMPLES_PER_CLASS", (3, 30))
+
+
+def options(tmp_path, **changes):
+    settings = {"methods": ("MUSAE", "DeepWalk"), "solvers": ("pmi",), "splits": 3, "parameters": SMALL}
+    return Options(cache=tmp_path / "cache", **settings | changes)
+
+
+@pytest.mark.usefixtures("small_world")
+class TestReproduce:
+    def test_measures_each_cell_once_and_more_splits_on_top(self, tmp_path):
+        assert reproduce(["classification"], options(tmp_path), tmp_path) == []
+        store = records_of(tmp_path, "classification")
+        first = store.records()
+        assert len(first) == 2 * 2  # methods, raw and standardised
+        for record in first:
+            assert [len(values) for values in record["scores"].values()] == [3] * 4
+            assert record["machine"]["versions"]["hopscale"]
+            assert record["fit"]["peak_mib"] is None or record["fit"]["peak_mib"] >= 0
+
+        said = []
+        reproduce(["classification"], options(tmp_path, splits=2), tmp_path, say=said.append)
+        assert said == ["4 of 4 cells are there, 0 to measure"]
+        assert store.records() == first
+
+        reproduce(["classification"], options(tmp_path, splits=4), tmp_path)
+        for before, after in zip(first, store.records(), strict=True):
+            assert after["scores"]["micro_f1"][:3] == before["scores"]["micro_f1"]
+            assert len(after["scores"]["micro_f1"]) == 4
+
+    def test_goes_on_where_it_was_interrupted(self, tmp_path, monkeypatch):
+        real, calls = experiments.node_classification, []
+
+        def interrupted(*args, **kwargs):
+            calls.append(args)
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(experiments, "node_classification", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            reproduce(["classification"], options(tmp_path), tmp_path)
+        assert len(records_of(tmp_path, "classification").records()) == 2
+        reproduce(["classification"], options(tmp_path), tmp_path)
+        assert len(calls) == 3 + 2
+        assert len(records_of(tmp_path, "classification").records()) == 4
+
+    def test_a_cell_that_fails_does_not_stop_the_others(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(experiments.DATASETS, "classification", ("atlantis", "planted-blocks"))
+        failures = reproduce(["classification"], options(tmp_path, methods=("AE",)), tmp_path)
+        assert len(failures) == 2
+        assert all("atlantis" in failure for failure in failures)
+        assert len(records_of(tmp_path, "classification").records()) == 2
+
+    def test_the_number_of_threads_does_not_matter(self, tmp_path):
+        for n_jobs in (1, 2):
+            changes = {"n_jobs": n_jobs, "methods": ("MUSAE",)}
+            reproduce(["classification"], options(tmp_path / str(n_jobs), **changes), tmp_path / str(n_jobs))
+        one, two = (records_of(tmp_path / n, "classification").records() for n in "12")
+        assert [r["scores"] for r in one] == [r["scores"] for r in two]
+
+    def test_unknown_names(self, tmp_path):
+        with pytest.raises(ParameterError, match="no experiment 'magic'"):
+            reproduce(["magic"], options(tmp_path), tmp_path)
+        with pytest.raises(ParameterError, match="no method 'GCN'"):
+            reproduce(["classification"], options(tmp_path, methods=("GCN",)), tmp_path)
+
+    def test_pages_and_figures(self, tmp_path):
+        chosen = ["classification", "few-shot", "link-prediction", "attribute-inference", "theory"]
+        assert reproduce(chosen, options(tmp_path, splits=2, parameters={}), tmp_path) == []
+        written = {path.relative_to(tmp_path).as_posix() for path in render(chosen, tmp_path)}
+        assert written == {
+            "overview.md",
+            *(f"{experiment}.md" for experiment in chosen),
+            *(f"figures/{name}.{kind}" for name in ("few-shot", "theory") for kind in ("svg", "png")),
+        }
+        assert (tmp_path / "figures" / "theory.svg").read_text().startswith("<?xml")
+        page = (tmp_path / "attribute-inference.md").read_text()
+        (record,) = records_of(tmp_path, "attribute-inference").records()
+        assert "{:.3f} ± {:.3f}".format(*mean_and_error(record["scores"]["roc_auc"]["product"])) in page
+
+    def test_figures_have_the_same_bytes_every_time(self, tmp_path):
+        reproduce(["theory"], options(tmp_path, splits=1, methods=("AE",), parameters={}), tmp_path)
+        bytes_ = []
+        for _ in range(2):
+            render(["theory"], tmp_path)
+            bytes_.append((tmp_path / "figures" / "theory.svg").read_bytes())
+        assert bytes_[0] == bytes_[1]
+
+
+@pytest.mark.usefixtures("small_world")
+class TestCommand:
+    def run(self, tmp_path, *arguments):
+        folders = ("--cache", tmp_path / "cache", "--output", tmp_path / "out")
+        return CliRunner().invoke(command, ["reproduce", *map(str, (*arguments, *folders))])
+
+    def test_writes_pages_and_goes_on(self, tmp_path):
+        arguments = ("classification", "-m", "AE", "--splits", 2, "-p", "dimensions=8", "-p", "start=node", "--json")
+        result = self.run(tmp_path, *arguments)
+        assert result.exit_code == 0, result.output
+        answer = json.loads(result.stdout)
+        assert {path.rsplit("/", 1)[-1] for path in answer["written"]} == {"classification.md", "overview.md"}
+        (record, _) = records_of(tmp_path / "out", "classification").records()
+        assert record["cell"]["parameters"] == {"dimensions": 8, "start": "node"}
+        assert "2 of 2 cells are there" in self.run(tmp_path, *arguments).stderr
+        (tmp_path / "out" / "classification.md").unlink()
+        assert self.run(tmp_path, "classification", "--only-render").exit_code == 0
+        assert (tmp_path / "out" / "classification.md").exists()
+
+    def test_failures_are_told_and_cost_the_exit_code(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(experiments.DATASETS, "classification", ("atlantis",))
+        result = self.run(tmp_path, "classification", "-m", "AE")
+        assert result.exit_code == 1
+        assert "no data set 'atlantis'" in result.stdout
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("magic",), "magic"),
+            ((), "EXPERIMENT"),
+            (("theory", "-m", "GCN"), "no method 'GCN'"),
+            (("theory", "-p", "window"), "NAME=VALUE"),
+        ],
+    )
+    def test_mistakes(self, tmp_path, arguments, message):
+        result = self.run(tmp_path, *arguments)
+        assert result.exit_code in (1, 2)
+        assert message in result.output
+        assert not (tmp_path / "out").exists()
+
+
+class TestReports:
+    def test_difference_is_in_standard_errors_of_both(self, tmp_path):
+        store = records_of(tmp_path, "regression")
+        machine = {"processor": "p", "cores": 1, "python": "3", "versions": {}}
+        cell = {"method": "MUSAE", "solver": "pmi", "dataset": "wiki-chameleon", "standardize": True}
+        scores = {"r2": [0.67, 0.69], "mean_r2": [0.0, 0.0]}  # .68 ± .01; published .658 ± .004
+        store.append({"cell": cell, "repeats": 2, "scores": scores, "machine": machine})
+        render(["regression"], tmp_path)
+        page = (tmp_path / "regression.md").read_text()
+        assert f"0.680 ± 0.010 ({0.022 / np.hypot(0.01, 0.004):+.1f})" in page
+        assert "| wiki-chameleon | 0.658 (MUSAE) | 0.680 ± 0.010 (MUSAE, pmi, standardised) | +0.022 | +2.0 |" in page
+
+    def test_the_papers_parameters_come_first(self):
+        records = [
+            {"cell": {"method": "AE", "parameters": p}, "repeats": 1} for p in ({"window": 2}, {}, {"window": 1})
+        ]
+        assert Chosen(records).get(method="AE")["cell"]["parameters"] == {}
+        assert Chosen(records[::2]).get(method="AE")["cell"]["parameters"] == {"window": 2}
+
+
+class TestDensification:
+    @pytest.mark.parametrize("n_jobs", [1, 2])
+    def test_is_the_share_of_nonzero_entries(self, n_jobs):
+        graph = datasets.erdos_renyi(700, 2, 3, 50, random_state=1)
+        A, F = dense(graph)
+        F = F[:, F.any(axis=0)]
+        expected = []
+        for power in range(1, 5):
+            expected.append(np.mean((np.linalg.matrix_power(A, power) @ F) > 0))
+        assert nonzero_ratios(graph, (1, 2, 4), n_jobs=n_jobs) == pytest.approx([expected[i] for i in (0, 1, 3)])
+
+
+class TestTheory:
+    def test_target_is_the_reference(self):
+        graph = datasets.erdos_renyi(64, 4, 2, 16)
+        for hops in ((2,), (1, 2, 3)):
+            np.testing.assert_allclose(target_matrix(graph, hops), pmi(*dense(graph), hops))
+
+    def test_longer_walks_come_closer(self):
+        def mean(length):
+            scores = distance_from_theory(METHODS["MUSAE"], "sgns", length, None, seeds=range(2))["scores"]
+            return np.mean([*scores["distance"].values()], axis=1)
+
+        assert np.all(mean(512) < 0.5 * mean(8))
+
+    def test_direct_solver_is_as_close_as_its_dimensions_allow(self):
+        scores = distance_from_theory(METHODS["MUSAE"], "pmi", None, 4, seeds=[0])["scores"]["distance"]
+        graph = datasets.erdos_renyi(64, 4, 2, 16, random_state=0)
+        for label, (distance,) in scores.items():
+            positive = np.maximum(target_matrix(graph, [int(label)]), 0)
+            sigma = np.linalg.svd(positive, compute_uv=False)
+            assert distance == pytest.approx(np.sqrt((sigma[4:] ** 2).sum() / (sigma**2).sum()), rel=0.05)
+        full = distance_from_theory(METHODS["MUSAE"], "pmi", None, None, seeds=[0])["scores"]["distance"]
+        assert max(values[0] for values in full.values()) < 1e-4
