@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 
 from hopscale import AttributedGraph
 from hopscale.datasets import digits, erdos_renyi, figure1, load, names, planted_blocks, published
-from hopscale.datasets.generators import _unordered_pairs
+from hopscale.datasets.generators import unordered_pairs
 from hopscale.exceptions import ParameterError
 
 
@@ -169,7 +169,7 @@ class TestErdosRenyi:
 def test_pair_numbers_are_undone_even_where_the_root_is_rounded():
     u = np.array([1, 2, 3, 94906267, 2_000_000_011, 2_147_483_646])
     for v in (np.zeros_like(u), u - 1):
-        decoded = _unordered_pairs(u * (u - 1) // 2 + v)
+        decoded = unordered_pairs(u * (u - 1) // 2 + v)
         assert decoded[0].tolist() == u.tolist()
         assert decoded[1].tolist() == v.tolist()
 

@@ -167,7 +167,7 @@ def planted_blocks(
     feature_block = np.repeat(np.arange(n_blocks), np.diff(feature_starts))
 
     # Pairs of all blocks are drawn with p_out and those inside a block dropped again: at most twice the work.
-    u, v = _unordered_pairs(_bernoulli(rng, n_nodes * (n_nodes - 1) // 2, p_out))
+    u, v = unordered_pairs(_bernoulli(rng, n_nodes * (n_nodes - 1) // 2, p_out))
     across = node_block[u] != node_block[v]
     edges = [(u[across], v[across])]
     node, feature = np.divmod(_bernoulli(rng, n_nodes * n_features, feature_p_out), max(n_features, 1))
@@ -175,7 +175,7 @@ def planted_blocks(
     entries = [(node[across], feature[across])]
     for block in range(n_blocks):
         first, size = int(node_starts[block]), int(np.diff(node_starts)[block])
-        u, v = _unordered_pairs(_bernoulli(rng, size * (size - 1) // 2, p_in))
+        u, v = unordered_pairs(_bernoulli(rng, size * (size - 1) // 2, p_in))
         edges.append((u + first, v + first))
         held = int(np.diff(feature_starts)[block])
         node, feature = np.divmod(_bernoulli(rng, size * held, feature_p_in), max(held, 1))
@@ -227,7 +227,7 @@ def erdos_renyi(
     _check_count("features_per_node", features_per_node, least=0, most=n_features)
     rng = np.random.default_rng(random_state)
     pairs = n_nodes * (n_nodes - 1) // 2
-    u, v = _unordered_pairs(rng.choice(pairs, n_nodes * edges_per_node, replace=False, shuffle=False))
+    u, v = unordered_pairs(rng.choice(pairs, n_nodes * edges_per_node, replace=False, shuffle=False))
     columns = _distinct_columns(rng, n_nodes, features_per_node, n_features)
     ends = np.arange(n_nodes + 1) * features_per_node
     F = sp.csr_array((np.ones(columns.size, np.float32), columns.ravel(), ends), shape=(n_nodes, n_features))
@@ -246,7 +246,7 @@ def _bernoulli(rng: np.random.Generator, count: int, p: float) -> NDArray[np.int
     return rng.choice(count, successes, replace=False, shuffle=False) if successes else np.empty(0, np.int64)
 
 
-def _unordered_pairs(index: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def unordered_pairs(index: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Pairs u > v at positions of the list (1,0), (2,0), (2,1), (3,0), ...; inverse of u(u−1)/2 + v."""
     u = ((1 + np.sqrt(1 + 8 * index.astype(np.float64))) / 2).astype(np.int64)
     # The root is rounded: past 2⁵² pairs it may be off by one either way.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics import average_precision_score
 
-from hopscale.datasets.generators import _unordered_pairs
+from hopscale.datasets.generators import unordered_pairs
 from hopscale.exceptions import ParameterError
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
@@ -165,7 +165,7 @@ def _questions(
     asked = rng.permutation(np.flatnonzero(hidden))[:max_edges]
     # The list of pairs (1,0), (2,0), (2,1), (3,0), ..., in which the rows of the lower triangle are in order.
     places = ends[0] * (ends[0] - 1) // 2 + ends[1]
-    others = _unordered_pairs(absent_positions(places, n * (n - 1) // 2, len(asked), rng))
+    others = unordered_pairs(absent_positions(places, n * (n - 1) // 2, len(asked), rng))
     held = min(max(round(test_size * len(asked)), 1), len(asked) - 1)
     parts = []
     for part in (slice(held, None), slice(held)):
