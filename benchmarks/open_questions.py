@@ -1,9 +1,9 @@
-"""What the paper leaves open about its evaluation, decided by measurement, never on the splits that are reported.
+"""What the paper leaves open about its evaluation, decided by measurement on other data than is reported.
 
 Classification: which C of the logistic regression, raw or standardised vectors. Asked on the five Twitch networks that
 are not in the paper's table.
 Regression: the base of the logarithm, raw or standardised vectors. There are no other data sets, so it is asked within
-the training part of the first split.
+the training part of the first split; its rows are in the test parts of other splits, which this cannot avoid.
 
     HOPSCALE_DATA=... python benchmarks/open_questions.py [--splits 20]
 """

@@ -2,15 +2,18 @@
 
 import json
 import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from hopscale import MUSAE, datasets
+from hopscale.cli import reproduction
 from hopscale.cli.commands import hopscale as command
 from hopscale.exceptions import FileFormatError, ParameterError
-from hopscale.paper import METHODS, Options, experiments, published, render, reproduce
+from hopscale.paper import EXPERIMENTS, METHODS, Options, experiments, published, render, reproduce
 from hopscale.paper.densification import nonzero_ratios
 from hopscale.paper.fits import Fit, FitError, fitted
 from hopscale.paper.reports import Chosen, mean_and_error
@@ -86,9 +89,17 @@ class TestFits:
         assert np.array_equal(again, vectors)
         assert same == facts
 
+    def test_memory_is_that_of_the_process_alone(self):
+        held = np.ones(300 << 17)  # 300 MiB here are none of the other's
+        code = "from hopscale.paper.machine import peak_mib; print(peak_mib())"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == "None" or float(done.stdout) < held.nbytes / 2**20
+
     def test_one_that_was_interrupted_is_made_again(self, tmp_path):
         fit = Fit("AE", "pmi", "figure1", parameters={"dimensions": 4})
         vectors, _ = fitted(fit, tmp_path)
+        (tmp_path / f"{fit.stem}.safetensors").unlink()  # by somebody in need of room
+        assert np.array_equal(fitted(fit, tmp_path)[0], vectors)
         (tmp_path / f"{fit.stem}.json").unlink()  # written last
         (tmp_path / f"{fit.stem}.safetensors").write_bytes(b"half")
         assert np.array_equal(fitted(fit, tmp_path)[0], vectors)
@@ -178,6 +189,10 @@ class TestReproduce:
             reproduce(["magic"], options(tmp_path), tmp_path)
         with pytest.raises(ParameterError, match="no method 'GCN'"):
             reproduce(["classification"], options(tmp_path, methods=("GCN",)), tmp_path)
+        with pytest.raises(ParameterError, match="data set 'Facebook'"):
+            reproduce(["classification"], options(tmp_path, datasets=("Facebook",)), tmp_path)
+        with pytest.raises(ParameterError, match="'solver' cannot be changed"):
+            reproduce(["classification"], options(tmp_path, parameters={"solver": "sgns"}), tmp_path)
 
     def test_pages_and_figures(self, tmp_path):
         chosen = ["classification", "few-shot", "link-prediction", "attribute-inference", "theory"]
@@ -189,7 +204,10 @@ class TestReproduce:
             *(f"figures/{name}.{kind}" for name in ("few-shot", "theory") for kind in ("svg", "png")),
         }
         assert (tmp_path / "figures" / "theory.svg").read_text().startswith("<?xml")
-        page = (tmp_path / "attribute-inference.md").read_text()
+        page = (tmp_path / "classification.md").read_text(encoding="utf-8")
+        for record in records_of(tmp_path, "classification").records():
+            assert "{:.3f} ± {:.3f}".format(*mean_and_error(record["scores"]["micro_f1"])) in page
+        page = (tmp_path / "attribute-inference.md").read_text(encoding="utf-8")
         (record,) = records_of(tmp_path, "attribute-inference").records()
         assert "{:.3f} ± {:.3f}".format(*mean_and_error(record["scores"]["roc_auc"]["product"])) in page
 
@@ -204,6 +222,9 @@ class TestReproduce:
 
 @pytest.mark.usefixtures("small_world")
 class TestCommand:
+    def test_knows_the_experiments(self):
+        assert set(reproduction._EXPERIMENTS) == EXPERIMENTS.keys()
+
     def run(self, tmp_path, *arguments):
         folders = ("--cache", tmp_path / "cache", "--output", tmp_path / "out")
         return CliRunner().invoke(command, ["reproduce", *map(str, (*arguments, *folders))])
@@ -213,7 +234,7 @@ class TestCommand:
         result = self.run(tmp_path, *arguments)
         assert result.exit_code == 0, result.output
         answer = json.loads(result.stdout)
-        assert {path.rsplit("/", 1)[-1] for path in answer["written"]} == {"classification.md", "overview.md"}
+        assert {Path(path).name for path in answer["written"]} == {"classification.md", "overview.md"}
         (record, _) = records_of(tmp_path / "out", "classification").records()
         assert record["cell"]["parameters"] == {"dimensions": 8, "start": "node"}
         assert "2 of 2 cells are there" in self.run(tmp_path, *arguments).stderr
@@ -251,9 +272,25 @@ class TestReports:
         scores = {"r2": [0.67, 0.69], "mean_r2": [0.0, 0.0]}  # .68 ± .01; published .658 ± .004
         store.append({"cell": cell, "repeats": 2, "scores": scores, "machine": machine})
         render(["regression"], tmp_path)
-        page = (tmp_path / "regression.md").read_text()
+        page = (tmp_path / "regression.md").read_text(encoding="utf-8")
         assert f"0.680 ± 0.010 ({0.022 / np.hypot(0.01, 0.004):+.1f})" in page
-        assert "| wiki-chameleon | 0.658 (MUSAE) | 0.680 ± 0.010 (MUSAE, pmi, standardised) | +0.022 | +2.0 |" in page
+        assert "| wiki-chameleon | 0.658 (MUSAE) | 0.680 ± 0.010 (MUSAE, pmi) | +0.022 | +2.0 |" in page
+
+    def test_other_parameters_are_marked_and_told(self, tmp_path):
+        machine = {"processor": "p", "cores": 1, "python": "3", "versions": {}}
+        cell = {"method": "AE", "solver": "sgns", "dataset": "cora", "parameters": {"window": 2}}
+        scores = {"micro_f1": [0.7, 0.9], "majority_micro_f1": [0.3, 0.3]}
+        for repeats, standardize in ((2, False), (1, True)):
+            record = {"cell": {**cell, "standardize": standardize}, "repeats": repeats, "fit": {"seconds": 1.0}}
+            values = {metric: each[:repeats] for metric, each in scores.items()}
+            records_of(tmp_path, "classification").append({**record, "scores": values, "machine": machine})
+        render(["classification"], tmp_path)
+        page = (tmp_path / "classification.md").read_text(encoding="utf-8")
+        assert "0.800† ± 0.100 (AE, sgns)" in page
+        assert "1 or 2 splits." in page
+        overview = (tmp_path / "overview.md").read_text(encoding="utf-8")
+        assert "(1.0 s†)" in overview
+        assert all("† with `window=2` instead of the paper's value." in text for text in (page, overview))
 
     def test_the_papers_parameters_come_first(self):
         records = [

@@ -85,7 +85,7 @@ def reproduce(
     from hopscale.paper.methods import method
 
     chosen = list(_EXPERIMENTS) if "all" in experiments else list(dict.fromkeys(experiments))
-    names = [method(name).name for name in models] or list(METHODS)
+    names = list(dict.fromkeys(method(name).name for name in models)) or list(METHODS)
     failures: list[str] = []
     if not only_render:
         options = Options(

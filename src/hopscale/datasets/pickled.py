@@ -1,6 +1,6 @@
 """Arrays in the pickles of planetoid, taken as data: none of their instructions runs code of their choice.
 
-A pickle is a program that may call whatever it names. Here it can name five things only. Arrays, types and matrices
+A pickle is a program that may call whatever it names. Here it can name six things only. Arrays, types and matrices
 among them become plain records, from which NumPy and SciPy objects are made and checked afterwards.
 """
 

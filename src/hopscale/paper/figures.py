@@ -71,7 +71,7 @@ def _few_shot(chosen: Chosen, figure: Any) -> None:
             if where == dataset:
                 axis.plot(*zip(*points, strict=True), ":", color=_COLOURS.get(name, "lightgray"), linewidth=1)
         for name, colour in _COLOURS.items():
-            record = chosen.get(method=name, solver="pmi", dataset=dataset, standardize=False)
+            record = chosen.get(method=name, solver="pmi", dataset=dataset)
             if record is not None:
                 scores = record["scores"]["micro_f1"]
                 axis.plot([int(k) for k in scores], [np.mean(v) for v in scores.values()], color=colour, label=name)
@@ -95,7 +95,7 @@ def _transfer(chosen: Chosen, figure: Any) -> None:
                     height = np.mean(record["scores"]["micro_f1"])
                     axis.bar(position + shift, height, 0.2, color=colour, label=solver if position == 0 else None)
         axis.set_xticks(positions, [str(r["source"]).removeprefix("twitch-").upper() for r in here])
-        axis.set(title=f"{name} to {target}", ylabel="micro-F1", ylim=(0.4, 0.85))
+        axis.set(title=f"{name} to {target}", ylabel="micro-F1", ylim=(0, 0.85))
     axis.legend()
 
 

@@ -54,7 +54,7 @@ def fitted(
     Read from ``cache`` if they are there; else learnt, and kept there.
     """
     model, facts = cache / f"{fit.stem}.safetensors", cache / f"{fit.stem}.json"
-    if not facts.exists():
+    if not (facts.exists() and model.exists()):
         cache.mkdir(parents=True, exist_ok=True)
         job = {"fit": asdict(fit), "model": str(model), "data": data, "n_jobs": n_jobs}
         done = subprocess.run(
@@ -65,8 +65,10 @@ def fitted(
             check=False,
         )
         if done.returncode:
-            lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-            raise FitError(f"{fit.method} ({fit.solver}) on {fit.dataset}: {lines[-1]}")
+            lines = done.stderr.strip().splitlines()
+            # One that was killed, for its memory say, did not come to say why: its last line would be a mere warning.
+            reason = lines[-1] if lines and done.returncode > 0 else f"exit code {done.returncode}"
+            raise FitError(f"{fit.method} ({fit.solver}) on {fit.dataset}: {reason}")
         with replacing(facts) as unfinished:  # last: whoever finds it finds the vectors too
-            unfinished.write_text(done.stdout, encoding="utf-8")
-    return load_model(model).embedding_, dict(json.loads(facts.read_text()))
+            unfinished.write_text(json.dumps(json.loads(done.stdout.splitlines()[-1])), encoding="utf-8")
+    return load_model(model).embedding_, dict(json.loads(facts.read_text(encoding="utf-8")))

@@ -11,11 +11,14 @@ from typing import Any
 from tqdm import tqdm
 
 from hopscale.exceptions import HopscaleError, ParameterError
-from hopscale.paper.experiments import EXPERIMENTS, Cell, Options
+from hopscale.paper.experiments import EXPERIMENTS, SUITABLE, Cell, Options
 from hopscale.paper.machine import machine
 from hopscale.paper.store import Store, identity
 
-__all__ = ["records_of", "reproduce"]
+__all__ = ["describe", "records_of", "reproduce"]
+
+# What a cell sets itself, and what to ask for instead of a parameter.
+_SET_BY_CELLS = {"solver": "solvers", "random_state": "a seed", "n_jobs": "n_jobs of the options", "ego": "methods"}
 
 
 def records_of(folder: Path, experiment: str) -> Store:
@@ -50,7 +53,8 @@ def reproduce(
     list of str
         What failed, and why: a data set that could not be had, say. Other cells are measured nevertheless.
     """
-    plans = [(experiment, list(_plan(experiment, options))) for experiment in experiments]
+    _check(options)
+    plans = [(experiment, _plan(experiment, options)) for experiment in dict.fromkeys(experiments)]
     waiting = [(e, cell) for e, cells in plans for cell in _missing(records_of(folder, e), cells)]
     total = sum(len(cells) for _, cells in plans)
     say(f"{total - len(waiting)} of {total} cells are there, {len(waiting)} to measure")
@@ -96,6 +100,16 @@ def describe(what: dict[str, Any]) -> str:
     return " ".join(shown)
 
 
+def _check(options: Options) -> None:
+    known = dict.fromkeys(name for names in SUITABLE.values() for name in names)
+    for name in options.datasets or ():
+        if name not in known:
+            raise ParameterError(f"no experiment is made on a data set {name!r}. There are: {', '.join(known)}")
+    for parameter in options.parameters:
+        if parameter in _SET_BY_CELLS:
+            raise ParameterError(f"{parameter!r} cannot be changed as a parameter: ask for {_SET_BY_CELLS[parameter]}")
+
+
 def _plan(experiment: str, options: Options) -> list[Cell]:
     if experiment not in EXPERIMENTS:
         raise ParameterError(f"no experiment {experiment!r}. There are: {', '.join(EXPERIMENTS)}")
@@ -104,7 +118,8 @@ def _plan(experiment: str, options: Options) -> list[Cell]:
 
 def _missing(store: Store, cells: Sequence[Cell]) -> list[Cell]:
     repeats = {identity(record["cell"]): record["repeats"] for record in store.records()}
-    return [cell for cell in cells if repeats.get(identity(cell.what), 0) < cell.repeats]
+    each = {identity(cell.what): cell for cell in cells}  # once, even if a method was asked for twice
+    return [cell for key, cell in each.items() if repeats.get(key, 0) < cell.repeats]
 
 
 def _without_nan(value: Any) -> Any:

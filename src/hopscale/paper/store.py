@@ -65,7 +65,7 @@ class Store:
                 file.seek(-1, os.SEEK_END)
                 if file.read(1) != b"\n":  # the rest of a line that was cut off
                     self._drop_last_line(file)
-            file.write((json.dumps(record, allow_nan=True) + "\n").encode())
+            file.write((json.dumps(record, allow_nan=False) + "\n").encode())
             file.flush()
             os.fsync(file.fileno())
 

@@ -39,7 +39,13 @@ def target_matrix(graph: AttributedGraph, hops: Iterable[int]) -> NDArray[np.flo
 
 
 def distance_from_theory(
-    method: Method, solver: str, walk_length: int | None, dimensions: int | None, *, seeds: Iterable[int]
+    method: Method,
+    solver: str,
+    walk_length: int | None,
+    dimensions: int | None,
+    *,
+    seeds: Iterable[int],
+    n_jobs: int | None = -1,
 ) -> dict[str, Any]:
     """Root mean square of the difference over that of the target, by scale; each seed has a graph of its own.
 
@@ -50,7 +56,7 @@ def distance_from_theory(
     for seed in seeds:
         # Dense enough to be ergodic; as many features on every node, as the theorems take for granted.
         graph = erdos_renyi(64, 4, 2, _FEATURES, random_state=seed)
-        settings: dict[str, Any] = {"walk_length": length, "negatives": _NEGATIVES, **_TRAINING}
+        settings: dict[str, Any] = {"walk_length": length, "negatives": _NEGATIVES, "n_jobs": n_jobs, **_TRAINING}
         model = method.build(
             dimensions=d * _WINDOW, window=_WINDOW, self_scale=False, solver=solver, random_state=seed, **settings
         )

@@ -8,7 +8,7 @@ import time
 
 from hopscale.datasets import load
 from hopscale.paper.fits import Fit
-from hopscale.paper.machine import peak_mib, resident_mib
+from hopscale.paper.machine import machine, peak_mib, resident_mib
 from hopscale.paper.methods import method
 
 
@@ -27,7 +27,8 @@ def main() -> None:
     peak = peak_mib()
     model.save(job["model"])
     memory = None if peak is None or before is None else peak - before
-    print(json.dumps({"seconds": seconds, "peak_mib": memory, "rows": model.rows_}))
+    facts = {"seconds": seconds, "peak_mib": memory, "rows": model.rows_, "n_jobs": job["n_jobs"], "machine": machine()}
+    print(json.dumps(facts))
 
 
 if __name__ == "__main__":
