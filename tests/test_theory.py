@@ -71,6 +71,18 @@ class TestDirectSolverIsTheSVD:
         model = AE(dimensions=3 * 90, self_scale=False, shift=1.3).fit(graph)
         np.testing.assert_allclose(products(model, "1-3"), positive_pmi(*dense(graph), (1, 2, 3), 1.3), atol=5e-5)
 
+    def test_full_rank_with_flattened_noise(self, graph):
+        """The target of SGNS whose noise is p(f)^α: PMI plus log of what that changes, constant on a column."""
+        graph = graph()
+        model = AE(dimensions=3 * 90, self_scale=False, noise_exponent=0.5).fit(graph)
+        A, F = dense(graph)
+        p = feature_probability(A, F, (1, 2, 3))
+        noise = np.sqrt(p) * p.sum() / np.sqrt(p).sum()
+        change = np.log(np.divide(p, noise, out=np.ones_like(p), where=noise > 0))
+        target = np.maximum(pmi(A, F, (1, 2, 3)) + change, 0)
+        assert np.abs(change).max() > 0.1
+        np.testing.assert_allclose(products(model, "1-3"), target, atol=5e-5)
+
     @pytest.mark.parametrize("rank", [8, 20])
     def test_low_rank_is_as_good_as_any(self, graph, rank):
         graph = graph()

@@ -36,7 +36,7 @@ PARAMETER_HELP = {
     "epochs": "sgns: passes over the walks.",
     "negatives": "sgns: noise features per pair.",
     "share_negatives": "sgns: small batches of pairs share their noise.",
-    "noise_exponent": "sgns: noise is drawn from p(f) to this power.",
+    "noise_exponent": "Power of p(f) that noise is drawn from, or replaced by.",
     "subsample": "sgns: sub-sample frequent features; 0 keeps all.",
     "learning_rate": "sgns: first learning rate.",
     "min_learning_rate": "sgns: last learning rate.",

@@ -113,8 +113,8 @@ class MUSAE(_AttributedEmbedding):
     share_negatives : bool, default=True
         sgns only: small batches of pairs share their noise: much faster, with no measurable loss.
     noise_exponent : float, default=1.0
-        sgns only: noise is drawn in proportion to p(f) to this power. The paper's theory has 1, the authors'
-        code 0.75.
+        sgns: noise is drawn in proportion to p(f) to this power; pmi: p(f) is replaced by that noise, which gives
+        rare features less weight. The paper's theory has 1, the authors' code 0.75.
     subsample : float, default=0.0
         sgns only: sub-sample frequent features as word2vec does; the authors' code has 1e-3.
     learning_rate, min_learning_rate : float, default=0.05, 0.025

@@ -242,6 +242,7 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         if self.solver == "pmi":
             return PMISolver(
                 shift=number("shift", self.shift, least=0, above=True),
+                noise_exponent=number("noise_exponent", self.noise_exponent, least=0),
                 memory_limit=memory_bytes(self.memory_limit),
                 rows=choice("rows", self.rows, ["auto", "exact", "sampled"]),
                 walks=walks,

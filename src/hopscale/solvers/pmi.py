@@ -43,6 +43,8 @@ class PMISolver:
     ----------
     shift : float
         Ratios are divided by it before the logarithm; 1 is plain PMI, b the target of SGNS.
+    noise_exponent : float
+        p(f) is taken to this power, and scaled to the sum that it had: the target of SGNS with such noise.
     memory_limit : int
         Bytes that the solver may use for M and its workspace, besides graph, features and vectors.
     rows : {"auto", "exact", "sampled"}
@@ -52,6 +54,7 @@ class PMISolver:
     """
 
     shift: float
+    noise_exponent: float
     memory_limit: int
     rows: Rows
     walks: int
@@ -151,13 +154,15 @@ class PMISolver:
             )
 
     def _scaling(self, probability: NDArray[np.float64]) -> NDArray[np.float32]:
-        """1/(shift·p(f)); 0 for features that are never seen, which then carry no information.
+        """1/(shift·q(f)), q the noise; 0 for features that are never seen, which then carry no information.
 
         Less a margin: a feature that is met everywhere has a ratio of one, and what rounding leaves above
         that would otherwise be factorised as if it meant something.
         """
         seen = probability > 0
-        inverse = np.divide(1.0 - MARGIN, probability * self.shift, out=np.zeros_like(probability), where=seen)
+        noise = np.where(seen, probability**self.noise_exponent, 0.0)
+        noise *= probability.sum() / max(noise.sum(), 1e-300)
+        inverse = np.divide(1.0 - MARGIN, noise * self.shift, out=np.zeros_like(probability), where=seen)
         return inverse.astype(np.float32)
 
     def _panel_width(self, pairs: Pairs) -> int:
