@@ -213,11 +213,12 @@ def _best(chosen: Chosen, dataset: str, metric: str, theirs: dict[str, Any], sta
     unsupervised = {name: row for name, row in theirs.items() if name not in SUPERVISED}
     rival = max(unsupervised, key=lambda name: float(unsupervised[name]["value"]))
     row = unsupervised[rival]
-    found = [
-        (mean_and_error(r["scores"][metric]), r)
-        for r in chosen.records
-        if (r["cell"]["dataset"], r["cell"]["standardize"]) == (dataset, standardize) and r["cell"]["method"] in OURS
+    ours = [
+        chosen.get(method=name, solver=solver, dataset=dataset, standardize=standardize)
+        for name in OURS
+        for solver in SOLVERS
     ]
+    found = [(mean_and_error(record["scores"][metric]), record) for record in ours if record is not None]
     if not found:
         return [dataset, f"{row['value']:.3f} ({rival})", "–", "–", "–"]
     (mean, error), record = max(found, key=lambda pair: pair[0][0])
@@ -341,7 +342,8 @@ def _runtime(chosen: Chosen) -> list[str]:
 def _theory(chosen: Chosen) -> list[str]:
     lines = [
         "Root mean square of G·Hᵀ minus the matrix of the theorems, over that of the matrix: sgns against "
-        "log(c·PʳF·E⁻¹) − log b where it is finite, pmi against its positive part without log b.",
+        "log(c·PʳF·E⁻¹) − log b where it is finite, pmi against its positive part without log b. Dimensions are those "
+        "of a hop: AE's one scale has three times as many.",
         "",
     ]
     for varied in ("walk_length", "dimensions"):
