@@ -217,7 +217,7 @@ class TestEmbed:
 
     def test_help_says_which_solver_a_parameter_is_for(self):
         said = {name: text.split(":")[0] for name, text in PARAMETER_HELP.items() if ": " in text}
-        shared = {"walk_length", "walks_per_node", "window", "seed", "walks"}
+        shared = {"walk_length", "walks_per_node", "window", "seed", "walks", "noise_exponent"}
         settings = {"pmi": PMISolver, "sgns": SGNSSolver}
         for solver, kind in settings.items():
             assert {name for name, of in said.items() if of == solver} == {f.name for f in fields(kind)} - shared

@@ -64,7 +64,8 @@ class TestStreams:
         G, H = np.zeros((self.N, 16), dtype=np.float32), np.eye(self.N, 16, dtype=np.float32)
         nodes, visits = np.array(nodes, dtype=np.int32), np.ones(len(nodes), dtype=np.int64)
         how = (1.0, 0, 1, 1, seed, scale, round_)  # rate 1, noise of weight 0
-        _native.train(*self.CLIQUE, *self.NOISE, G, H, None, nodes, visits, 0b10, *how, np.zeros(1, dtype=np.uint8))
+        tables = (G, H, None, None)
+        _native.train(*self.CLIQUE, *self.NOISE, *tables, nodes, visits, 0b10, *how, np.zeros(1, dtype=np.uint8))
         np.testing.assert_allclose(G[nodes].max(axis=1), 0.5, atol=1e-6)
         return G[nodes].argmax(axis=1)
 
