@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from hopscale import AttributedGraph, load
+from hopscale.paper.experiments import REGRESSION
 from hopscale.paper.machine import machine, peak_mib, resident_mib
+from hopscale.paper.reports import markdown as table_lines
 
 __all__ = [
     "REGRESSION",
@@ -30,7 +32,6 @@ __all__ = [
 ]
 
 RESULTS = Path(__file__).parent / "results"
-REGRESSION = ("wiki-chameleon", "wiki-crocodile", "wiki-squirrel")
 
 
 def graph_and_target(name: str) -> tuple[AttributedGraph, np.ndarray]:
@@ -67,9 +68,7 @@ def write(name: str, records: Sequence[dict[str, Any]], table: str) -> None:
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A Markdown table."""
-    lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
-    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
-    return "\n".join(lines)
+    return "\n".join(table_lines(header, rows))
 
 
 def median(values: Iterable[float]) -> float:

@@ -194,6 +194,14 @@ class TestReproduce:
         with pytest.raises(ParameterError, match="'solver' cannot be changed"):
             reproduce(["classification"], options(tmp_path, parameters={"solver": "sgns"}), tmp_path)
 
+    def test_what_cannot_succeed_is_refused_before_anything_is_measured(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(experiments, "fitted", None)
+        with pytest.raises(ParameterError, match="MUSAE has no parameter 'windows'"):
+            reproduce(["classification"], options(tmp_path, parameters={"windows": 2}), tmp_path)
+        (tmp_path / "file").touch()
+        with pytest.raises(OSError, match="file"):
+            reproduce(["classification"], options(tmp_path), tmp_path / "file" / "out")
+
     def test_pages_and_figures(self, tmp_path):
         chosen = ["classification", "few-shot", "link-prediction", "attribute-inference", "theory"]
         assert reproduce(chosen, options(tmp_path, splits=2, parameters={}), tmp_path) == []
@@ -265,6 +273,17 @@ class TestCommand:
 
 
 class TestReports:
+    def test_a_data_set_that_the_paper_has_no_curve_of(self, tmp_path):
+        """It has a row of its own, and nothing is said of a difference that nobody can know."""
+        machine = {"processor": "p", "cores": 1, "python": "3", "versions": {}}
+        cell = {"experiment": "densification", "dataset": "cora"}
+        scores = {"nonzero_ratio": [0.25] * 8}
+        records_of(tmp_path, "densification").append({"cell": cell, "repeats": 1, "scores": scores, "machine": machine})
+        render(["densification"], tmp_path)
+        page = (tmp_path / "densification.md").read_text(encoding="utf-8")
+        assert "| cora | – / 0.250 |" in page
+        assert "Largest difference" not in page
+
     def test_difference_is_in_standard_errors_of_both(self, tmp_path):
         store = records_of(tmp_path, "regression")
         machine = {"processor": "p", "cores": 1, "python": "3", "versions": {}}

@@ -8,15 +8,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.graph import AttributedGraph
+from hopscale.paper.published import published
 from hopscale.parallel import Workers, ranges
 
-__all__ = ["POWERS", "nonzero_ratios"]
+__all__ = ["POWERS", "nonzero_ratios", "published_ratios"]
 
 Bits = NDArray[np.uint8]
 
 POWERS = tuple(range(1, 9))
 _ROWS = 256  # nodes whose neighbours' rows are combined in one go
 _ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.uint8)  # bits of a byte
+
+
+def published_ratios() -> dict[str, list[float]]:
+    """The paper's curve of each data set, for ``POWERS``.
+
+    >>> published_ratios()["facebook"][:3]
+    [0.017, 0.068, 0.206]
+    """
+    curves: dict[str, list[float]] = {}
+    for row in published("densification"):
+        curves.setdefault(str(row["dataset"]), []).append(float(row["nonzero_ratio"]))
+    return curves
 
 
 def nonzero_ratios(graph: AttributedGraph, powers: Sequence[int] = POWERS, *, n_jobs: int | None = None) -> list[float]:

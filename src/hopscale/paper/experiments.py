@@ -1,7 +1,7 @@
 """The paper's experiments, and three of our own, as lists of cells: each is measured once and kept.
 
 A cell says in plain values what it measures; what it needs (vectors, a graph) it gets when it is run. Whatever the
-paper leaves open is decided here, and said in ``docs/paper/README.md`` with the measurements that decided it.
+paper leaves open is decided here; ``docs/decisions.md`` says why, ``benchmarks/open_questions.py`` measured it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.datasets import load
+from hopscale.datasets import published as registered
 from hopscale.exceptions import ParameterError
 from hopscale.graph import AttributedGraph
 from hopscale.models.base import NodeEmbedding
@@ -125,16 +126,11 @@ def _graph(dataset: str, options: Options) -> tuple[AttributedGraph, NDArray[Any
     return graph, np.log(graph.labels) if dataset in REGRESSION else graph.labels
 
 
-# Rough sizes, so that the remaining time can be told: entries of F times hops are what every method works on.
-_SIZES = {
-    "facebook": 9, "github": 20, "twitch-pt": 1, "lastfm-asia": 60, "deezer-europe": 28, "cora": 1.4,
-    "citeseer": 3, "pubmed": 28, "wiki-chameleon": 1.4, "wiki-crocodile": 25, "wiki-squirrel": 4,
-    "twitch-de": 5.5, "twitch-en": 4, "twitch-es": 2.5, "twitch-fr": 3.6, "twitch-ru": 2.6,
-}  # fmt: skip
-
-
 def _cost(dataset: str, solver: str, evaluations: int) -> float:
-    return _SIZES.get(dataset, 5.0) * ((20.0 if solver == "sgns" else 0.3) + 0.02 * evaluations)
+    """Rough, so that the remaining time can be told: entries of F are what every method works on."""
+    known = registered().get(dataset)
+    entries = known.statistics["nodes"] * known.statistics["features_per_node"] if known else 1e5
+    return entries / 1e5 * ((20.0 if solver == "sgns" else 0.3) + 0.02 * evaluations)
 
 
 def _columns(records: Sequence[dict[str, Any]], metrics: Sequence[str]) -> dict[str, list[float]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hopscale.paper.densification import POWERS, published_ratios
 from hopscale.paper.published import published
 
 if TYPE_CHECKING:
@@ -43,18 +44,14 @@ def _axes(figure: Any, count: int, width: float = 4.0, height: float = 3.2) -> l
 
 
 def _densification(chosen: Chosen, figure: Any) -> None:
-    from hopscale.paper.reports import PUBLISHED_NAMES
-
     (axis,) = _axes(figure, 1, 5.0, 3.5)
-    theirs: dict[str, list[float]] = {}
-    for row in published("densification"):
-        theirs.setdefault(PUBLISHED_NAMES[str(row["dataset"])], []).append(float(row["nonzero_ratio"]))
-    powers = np.arange(1, 9)
-    for dataset, before in theirs.items():
+    theirs = published_ratios()
+    for dataset in chosen.values("dataset"):
         record = chosen.get(dataset=dataset)
-        if record is not None:
-            (line,) = axis.plot(powers, record["scores"]["nonzero_ratio"], label=dataset)
-            axis.plot(powers, before, "x", color=line.get_color())
+        assert record is not None
+        (line,) = axis.plot(POWERS, record["scores"]["nonzero_ratio"], label=dataset)
+        if dataset in theirs:
+            axis.plot(POWERS, theirs[dataset], "x", color=line.get_color())
     axis.plot([], [], "kx", label="published")
     axis.set(xlabel="r", ylabel="share of non-zero entries of $A^rF$")
     axis.legend()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hopscale.exceptions import ParameterError
+from hopscale.paper.densification import POWERS, published_ratios
 from hopscale.paper.experiments import EXPERIMENTS, STANDARDIZE, SUITABLE, TARGETS, TWITCH
 from hopscale.paper.methods import METHODS, SOLVERS
 from hopscale.paper.published import published
@@ -19,10 +20,6 @@ __all__ = ["Chosen", "render"]
 
 OURS = ("AE", "AE-EGO", "MUSAE", "MUSAE-EGO")
 SUPERVISED = ("GCN", "GraphSAGE", "GAT", "MixHop", "ClusterGCN", "APPNP", "SGCONV")
-PUBLISHED_NAMES = {
-    "Facebook": "facebook", "GitWebML": "github", "Twitch ES": "twitch-es", "Twitch RU": "twitch-ru",
-    "Chameleons": "wiki-chameleon", "Squirrels": "wiki-squirrel",
-}  # fmt: skip
 
 
 class Chosen:
@@ -290,24 +287,23 @@ def _transfer(chosen: Chosen) -> list[str]:
 
 
 def _densification(chosen: Chosen) -> list[str]:
-    rows, worst = [], 0.0
-    theirs: dict[str, list[float]] = {}
-    for row in published("densification"):
-        theirs.setdefault(PUBLISHED_NAMES[str(row["dataset"])], []).append(float(row["nonzero_ratio"]))
-    for dataset, before in theirs.items():
+    theirs = published_ratios()
+    rows, differences = [], []
+    for dataset in _datasets("densification", chosen):
         record = chosen.get(dataset=dataset)
-        if record is None:
-            continue
-        now = record["scores"]["nonzero_ratio"]
-        worst = max(worst, *(abs(a - b) for a, b in zip(before, now, strict=True)))
-        rows.append([dataset, *(f"{a:.3f} / {b:.3f}" for a, b in zip(before, now, strict=True))])
-    return [
+        assert record is not None
+        now, before = record["scores"]["nonzero_ratio"], theirs.get(dataset)
+        if before is None:
+            rows.append([dataset, *(f"– / {b:.3f}" for b in now)])
+        else:
+            rows.append([dataset, *(f"{a:.3f} / {b:.3f}" for a, b in zip(before, now, strict=True))])
+            differences += [abs(a - b) for a, b in zip(before, now, strict=True)]
+    lines = [
         "Share of the entries of AʳF that are not zero: published / measured, over the features that some node has.",
         "",
-        *markdown(["data set", *(f"r = {r}" for r in range(1, 9))], rows),
-        "",
-        f"Largest difference: {worst:.4f}.",
+        *markdown(["data set", *(f"r = {r}" for r in POWERS)], rows),
     ]
+    return [*lines, "", f"Largest difference: {max(differences):.4f}."] if differences else lines
 
 
 def _runtime(chosen: Chosen) -> list[str]:

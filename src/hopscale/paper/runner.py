@@ -13,6 +13,7 @@ from tqdm import tqdm
 from hopscale.exceptions import HopscaleError, ParameterError
 from hopscale.paper.experiments import EXPERIMENTS, SUITABLE, Cell, Options
 from hopscale.paper.machine import machine
+from hopscale.paper.methods import method
 from hopscale.paper.store import Store, identity
 
 __all__ = ["describe", "records_of", "reproduce"]
@@ -55,6 +56,8 @@ def reproduce(
     """
     _check(options)
     plans = [(experiment, _plan(experiment, options)) for experiment in dict.fromkeys(experiments)]
+    for experiment, _ in plans:  # before long work is done for it
+        records_of(folder, experiment).check_writable()
     waiting = [(e, cell) for e, cells in plans for cell in _missing(records_of(folder, e), cells)]
     total = sum(len(cells) for _, cells in plans)
     say(f"{total - len(waiting)} of {total} cells are there, {len(waiting)} to measure")
@@ -108,6 +111,8 @@ def _check(options: Options) -> None:
     for parameter in options.parameters:
         if parameter in _SET_BY_CELLS:
             raise ParameterError(f"{parameter!r} cannot be changed as a parameter: ask for {_SET_BY_CELLS[parameter]}")
+    for name in options.methods:
+        method(name).build(**options.parameters)
 
 
 def _plan(experiment: str, options: Options) -> list[Cell]:

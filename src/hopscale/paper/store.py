@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hopscale.exceptions import FileFormatError
+from hopscale.io.atomic import check_writable
 
 __all__ = ["Record", "Store", "identity"]
 
@@ -56,6 +57,11 @@ class Store:
             if key not in kept or repeats >= kept[key]["repeats"]:
                 kept[key] = record
         return list(kept.values())
+
+    def check_writable(self) -> None:
+        """Refuse a file that records could not be appended to; its folder is made."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        check_writable(self.path)
 
     def append(self, record: Record) -> None:
         """Add a record as one whole line, on disk when this returns."""
