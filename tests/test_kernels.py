@@ -200,13 +200,10 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
-def systematic_noise(noise, first, count):
-    """Features at evenly spaced numbers of 32 bits; every call starts a golden share of the spacing further on."""
-    spacing = 2**32 // count
-    while True:
-        points = (first + np.arange(count) * spacing) % 2**32
-        yield noise.feature[np.searchsorted(noise.last, points)].tolist()
-        first += int((5**0.5 - 1) / 2 * spacing)
+def systematic_noise(noise, random, count):
+    """Features at evenly spaced numbers of 32 bits after a random one."""
+    points = ((random.next() >> 32) + np.arange(count) * (2**32 // count)) % 2**32
+    return noise.feature[np.searchsorted(noise.last, points)].tolist()
 
 
 def train(walks, context, noise, G, H, touches, nodes, visits, hops, how):
@@ -231,14 +228,15 @@ def train(walks, context, noise, G, H, touches, nodes, visits, hops, how):
                 touches[f] += 1
         G[v] += step
 
-    def flush(v, drawn, seen):
-        for first in range(0, len(seen), batch):
-            update(v, seen[first : first + batch], next(drawn))
+    def flush(v, random, seen):
+        parts = [seen[i : i + batch] for i in range(0, len(seen), batch)]
+        drawn = [systematic_noise(noise, random, shared) for _ in parts]
+        for part, noise_ids in zip(parts, drawn, strict=True):
+            update(v, part, noise_ids)
 
     pairs = 0
     for v, count in zip(nodes, visits, strict=True):
         random, seen = Stream(seed, scale, round_, int(v)), []
-        drawn = systematic_noise(noise, random.next() >> 32, shared)
         for first in range(0, count, 8):  # walks are taken eight at a time
             paths = [[v] for _ in range(min(8, count - first))]
             for _, path in product(range(max(hops)), paths):
@@ -252,10 +250,10 @@ def train(walks, context, noise, G, H, touches, nodes, visits, hops, how):
                         seen.append(int(columns[e]))
                         pairs += 1
                         if len(seen) == max(batch, 8 // batch * batch):
-                            flush(v, drawn, seen)
+                            flush(v, random, seen)
                             seen = []
         if seen:
-            flush(v, drawn, seen)
+            flush(v, random, seen)
     return pairs
 
 

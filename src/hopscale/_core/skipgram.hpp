@@ -15,7 +15,6 @@ constexpr int VISITS = 8;       // whose walks are taken together: one waits for
 constexpr int MAX_HOPS = 32;    // bits of SkipGram::hops
 constexpr int SIGMOIDS = 16;    // evaluated together, as one vector
 constexpr int MAX_ROWS = 2 * hopscale::MAX_BATCH;
-constexpr double GOLDEN = 0.6180339887498949;  // multiples of it, modulo one, keep filling the widest gap
 
 struct Train {
     const hopscale::SkipGram t;
@@ -58,10 +57,9 @@ struct Train {
     }
 
     // Trains the positives collected so far, batch by batch. A batch's noise is a systematic sample: evenly spaced
-    // points, one offset, random at a node's first batch and moved by the golden ratio from batch to batch. Each
-    // point is distributed as a single draw would be, but a batch, and even more so all batches of a node, are close
-    // to the distribution, so that few noise features can stand for many.
-    template <int NV> void flush(Row<NV> &g, std::uint32_t &offset, const std::uint32_t *positives, int n) const {
+    // points, one random offset. Each point is distributed as a single draw would be, but the batch as a whole is
+    // close to the distribution, so that few noise features can stand for many.
+    template <int NV> void flush(Row<NV> &g, Random &random, const std::uint32_t *positives, int n) const {
         const Noise noise{t.noise_last, t.noise_feature, t.noise_guide, t.noise_shift};
         const std::uint32_t spacing = std::uint32_t((std::uint64_t(1) << 32) / std::uint64_t(t.shared));
         std::uint32_t ids[AT_ONCE * (hopscale::MAX_BATCH + 1)];
@@ -69,12 +67,12 @@ struct Train {
         for (int first = 0; first < n; first += t.batch) {
             const int m = n - first < t.batch ? n - first : t.batch;
             for (int i = 0; i < m; ++i) ids[filled++] = positives[first + i];
-            for (int i = 0; i < t.shared; ++i) {
-                const std::uint32_t f = noise.at(offset + std::uint32_t(i) * spacing);
+            std::uint32_t point = std::uint32_t(random.next() >> 32);
+            for (int i = 0; i < t.shared; ++i, point += spacing) {
+                const std::uint32_t f = noise.at(point);
                 prefetch_row<NV>(feature(f), t.width);
                 ids[filled++] = f;
             }
-            offset += std::uint32_t(GOLDEN * spacing);
         }
         if (t.own)
             for (int i = 0; i < filled; ++i) touch<NV>(ids[i]);
@@ -124,7 +122,6 @@ struct Train {
             Random random(t.seed, t.scale, t.round, std::uint64_t(v));
             Row<NV> g(t.width);
             g.read(t.node_table + std::int64_t(v) * t.width);
-            std::uint32_t noise_offset = std::uint32_t(random.next() >> 32);
             std::uint32_t positives[hopscale::MAX_BATCH];
             int n = 0;
             for (std::int64_t visit = 0; visit < t.visits[i]; visit += VISITS) {
@@ -141,14 +138,14 @@ struct Train {
                             positives[n++] = f;
                             ++result.pairs;
                             if (n == capacity) {
-                                flush<NV>(g, noise_offset, positives, n);
+                                flush<NV>(g, random, positives, n);
                                 n = 0;
                             }
                         }
                     }
                 }
             }
-            if (n) flush<NV>(g, noise_offset, positives, n);
+            if (n) flush<NV>(g, random, positives, n);
             g.write(t.node_table + std::int64_t(v) * t.width);
             Floats total = g.v[0];
             for (int k = 1; k < g.size(); ++k) total += g.v[k];
