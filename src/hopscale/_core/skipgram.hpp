@@ -19,29 +19,34 @@ constexpr int MAX_ROWS = 2 * hopscale::MAX_BATCH;
 struct Train {
     const hopscale::SkipGram t;
 
-    // Frozen features are never written to: see update.
-    float *feature(std::uint32_t f) const {
-        return (t.own ? t.own : const_cast<float *>(t.features)) + std::int64_t(f) * t.width;
-    }
+    template <int NV> std::int64_t at(std::int64_t row) const { return row * (NV ? NV * PAD : t.width); }
 
-    // Count an update of a feature; the first one fetches its row.
+    // Count an update of a feature; the first one copies its row.
     template <int NV> void touch(std::uint32_t f) const {
         if (t.touches[f]++) return;
         Row<NV> row(t.width);
-        row.read(t.features + std::int64_t(f) * t.width);
-        row.write(feature(f));
+        row.read(t.features + at<NV>(f));
+        row.write(t.own + at<NV>(f));
+    }
+
+    // Fetch the row that will be read first: the shared one, as long as there is no copy.
+    template <int NV> void fetch(std::uint32_t f) const {
+        const float *table = t.own && t.touches[f] ? t.own : t.features;
+        prefetch_row<NV>(table + at<NV>(f), t.width);
     }
 
     // One step on `positives` true and `count - positives` noise features that all meet the same node row.
     template <int NV>
     void update(Row<NV> &node, const std::uint32_t *ids, int positives, int count, float noise_weight) const {
         const Row<NV> g = node;  // of our own: no store to a feature can change it, so it stays in registers
+        const bool learn = t.own;
+        float *const table = learn ? t.own : const_cast<float *>(t.features);  // never written to unless it is our own
+        const auto feature = [&](int i) { return table + at<NV>(ids[i]); };
         alignas(64) float x[MAX_ROWS];
         int i = 0;
         for (; i + 4 <= count; i += 4)
-            sum4(g.times(feature(ids[i])), g.times(feature(ids[i + 1])), g.times(feature(ids[i + 2])),
-                 g.times(feature(ids[i + 3])), x + i);
-        for (; i < count; ++i) x[i] = sum(g.times(feature(ids[i])));
+            sum4(g.times(feature(i)), g.times(feature(i + 1)), g.times(feature(i + 2)), g.times(feature(i + 3)), x + i);
+        for (; i < count; ++i) x[i] = sum(g.times(feature(i)));
         for (; i % SIGMOIDS; ++i) x[i] = 0.0f;
         for (i = 0; i < count; i += SIGMOIDS)
             for (int k = i; k < i + SIGMOIDS; ++k) {
@@ -49,10 +54,10 @@ struct Train {
                 x[k] = t.learning_rate * weight * (label - sigmoid(x[k]));
             }
         Row<NV> step = g;
-        for (i = 0; i < count; ++i) {
-            if (t.own) g.exchange(x[i], feature(ids[i]), step);
-            else step.add(x[i], feature(ids[i]));
-        }
+        if (learn)
+            for (i = 0; i < count; ++i) g.exchange(x[i], feature(i), step);
+        else
+            for (i = 0; i < count; ++i) step.add(x[i], feature(i));
         node = step;
     }
 
@@ -70,7 +75,7 @@ struct Train {
             std::uint32_t point = std::uint32_t(random.next() >> 32);
             for (int i = 0; i < t.shared; ++i, point += spacing) {
                 const std::uint32_t f = noise.at(point);
-                prefetch_row<NV>(feature(f), t.width);
+                fetch<NV>(f);
                 ids[filled++] = f;
             }
         }
@@ -119,9 +124,13 @@ struct Train {
         for (std::int64_t i = 0; i < t.n_nodes && !*t.stop; ++i) {
             const std::int32_t v = t.nodes[i];
             if (t.visits[i] == 0) continue;
+            if (i + 1 < t.n_nodes) {
+                prefetch_row<NV>(t.node_table + at<NV>(t.nodes[i + 1]), t.width);
+                HOPSCALE_PREFETCH(t.edge_offsets + t.nodes[i + 1]);
+            }
             Random random(t.seed, t.scale, t.round, std::uint64_t(v));
             Row<NV> g(t.width);
-            g.read(t.node_table + std::int64_t(v) * t.width);
+            g.read(t.node_table + at<NV>(v));
             std::uint32_t positives[hopscale::MAX_BATCH];
             int n = 0;
             for (std::int64_t visit = 0; visit < t.visits[i]; visit += VISITS) {
@@ -134,7 +143,7 @@ struct Train {
                     for (std::int64_t e = t.feature_offsets[u]; e < t.feature_offsets[u + 1]; ++e) {
                         for (std::uint32_t times = features.times(random, e); times; --times) {
                             const std::uint32_t f = std::uint32_t(t.feature_columns[e]);
-                            prefetch_row<NV>(feature(f), t.width);
+                            fetch<NV>(f);
                             positives[n++] = f;
                             ++result.pairs;
                             if (n == capacity) {
@@ -146,7 +155,7 @@ struct Train {
                 }
             }
             if (n) flush<NV>(g, random, positives, n);
-            g.write(t.node_table + std::int64_t(v) * t.width);
+            g.write(t.node_table + at<NV>(v));
             Floats total = g.v[0];
             for (int k = 1; k < g.size(); ++k) total += g.v[k];
             if (!(std::fabs(sum(total)) < 1e30f)) {

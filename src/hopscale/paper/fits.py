@@ -49,7 +49,7 @@ class Fit:
 def fitted(
     fit: Fit, cache: Path, *, data: str | None = None, n_jobs: int | None = None
 ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-    """Vectors of the nodes, and how they came about: seconds, peak_mib (on top of the graph), rows.
+    """Vectors of the nodes, and how they came about: seconds, peak_mib (on top of the graph), rows, warnings.
 
     Read from ``cache`` if they are there; else learnt, and kept there.
     """
@@ -64,11 +64,13 @@ def fitted(
             text=True,
             check=False,
         )
-        if done.returncode:
+        if done.returncode:  # killed, for its memory say, or an error that nobody foresaw
             lines = done.stderr.strip().splitlines()
-            # One that was killed, for its memory say, did not come to say why: its last line would be a mere warning.
             reason = lines[-1] if lines and done.returncode > 0 else f"exit code {done.returncode}"
             raise FitError(f"{fit.method} ({fit.solver}) on {fit.dataset}: {reason}")
+        answer = json.loads(done.stdout.splitlines()[-1])
+        if "error" in answer:
+            raise FitError(f"{fit.method} ({fit.solver}) on {fit.dataset}: {answer['error']}")
         with replacing(facts) as unfinished:  # last: whoever finds it finds the vectors too
-            unfinished.write_text(json.dumps(json.loads(done.stdout.splitlines()[-1])), encoding="utf-8")
+            unfinished.write_text(json.dumps(answer), encoding="utf-8")
     return load_model(model).embedding_, dict(json.loads(facts.read_text(encoding="utf-8")))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +70,7 @@ def reproduce(
         leave=False,
         disable=None if progress else True,
     )
-    with bar:
+    with bar, _ticking(bar):
         for experiment, cell in waiting:
             name = describe(cell.what)
             bar.set_postfix_str(name)
@@ -85,6 +87,26 @@ def reproduce(
                 say(f"{name}: {seconds:.1f} s")
             bar.update(cell.cost)
     return failures
+
+
+@contextmanager
+def _ticking(bar: tqdm[Any]) -> Iterator[None]:
+    """Let the clock of a bar go on while one long fit runs."""
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.wait(1.0):
+            bar.refresh()
+
+    thread = threading.Thread(target=tick, daemon=True)
+    if not bar.disable:
+        thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        if thread.ident is not None:
+            thread.join()
 
 
 def describe(what: dict[str, Any]) -> str:

@@ -37,7 +37,7 @@ TAIL = 0.25
 # Positives that meet a node's row together, and how much a noise feature may weigh that they share. Without
 # sharing every positive has its own noise, and the batch only keeps the processor busy.
 BATCH = 8
-SHARED_WEIGHT = 5.0
+SHARED_WEIGHT = 4.0
 OWN_BATCH = 4
 LEAST_VISITS = 8  # of a node, however small its share: its random start must not pass for its vector
 MAX_NEGATIVES = 64  # what the kernel holds at once
