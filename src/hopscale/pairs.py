@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hopscale._core import _native
 from hopscale.parallel import Workers, ranges
-from hopscale.walks import WalkGraph
+from hopscale.walks import Start, WalkGraph
 
 __all__ = ["Pairs", "Panel", "Scale", "split_dimensions"]
 
@@ -116,17 +116,23 @@ class Pairs:
         """Column of each entry of the context, as the kernels want it."""
         return self.context.indices.astype(np.int32, copy=False)
 
-    def feature_probability(self, scale: Scale) -> NDArray[np.float64]:
-        """Probability p(f) of each feature: E_ff/c, or at scale 0 its mean over all nodes.
+    def feature_probability(self, scale: Scale, start: Start = "degree") -> NDArray[np.float64]:
+        """Probability p(f) of each feature for walks that start in proportion to degree, E_ff/c, or at every node.
 
         No walk is taken at scale 0, so nodes count equally there, isolated ones too (measured:
         better than weighting them by degree).
         """
-        n = self.n_nodes
+        n, degrees = self.n_nodes, self.walks.degrees
         if scale.is_self:
             weights = np.full(n, 1.0 / n)
+        elif start == "degree":
+            weights = degrees / max(degrees.sum(), 1e-300)  # where walks are stays the same, hop after hop
         else:
-            weights = self.walks.degrees / max(self.walks.degrees.sum(), 1e-300)
+            weights, here = np.zeros(n), np.full(n, 1.0 / n)
+            inverse = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
+            for hop in range(1, scale.hops[-1] + 1):
+                here = np.asarray((here * inverse) @ self.adjacency)
+                weights += here * (hop in scale.hops) / len(scale.hops)
         return np.asarray(weights @ self.context.astype(np.float64)).ravel()
 
     def own_rows(self, scaling: NDArray[np.float32]) -> sp.csr_array:

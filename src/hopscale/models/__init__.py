@@ -1,8 +1,32 @@
-"""Estimators: which scales, which context, which solver."""
+"""Estimators: which scales, which context, which solver, or a way of their own."""
 
+from hopscale.models.aane import AANE
 from hopscale.models.attributed import AE, MUSAE
-from hopscale.models.base import NodeEmbedding
+from hopscale.models.base import NodeEmbedding, Traits
+from hopscale.models.factorised import GraRep, NetMF
+from hopscale.models.feather import FEATHER
+from hopscale.models.line import LINE
+from hopscale.models.overlap import HOPE
 from hopscale.models.persistence import load_model, save_model
 from hopscale.models.proximity import DeepWalk, Walklets
+from hopscale.models.registry import MODELS
+from hopscale.models.tadw import TADW
 
-__all__ = ["AE", "MUSAE", "DeepWalk", "NodeEmbedding", "Walklets", "load_model", "save_model"]
+__all__ = [
+    "AANE",
+    "AE",
+    "FEATHER",
+    "HOPE",
+    "LINE",
+    "MODELS",
+    "MUSAE",
+    "TADW",
+    "DeepWalk",
+    "GraRep",
+    "NetMF",
+    "NodeEmbedding",
+    "Traits",
+    "Walklets",
+    "load_model",
+    "save_model",
+]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from hopscale.models.base import Context, NodeEmbedding
+from hopscale.models.base import Traits
+from hopscale.models.scales import Context
+from hopscale.models.walking import WalkEmbedding
 
 __all__ = ["DeepWalk", "Walklets"]
 
 
-class _ProximityEmbedding(NodeEmbedding):
+class _ProximityEmbedding(WalkEmbedding):
     """The context of a node is other nodes: features are not used, and new nodes cannot be embedded."""
 
     @property
@@ -38,6 +40,8 @@ class DeepWalk(_ProximityEmbedding):
     2
     """
 
+    traits = Traits("walks", time="O(t m n + nnz d), sgns O(pairs d)", memory="O(nnz + n d)")
+
     def _hop_groups(self) -> list[tuple[int, ...]]:
         return [tuple(range(1, self.window + 1))]
 
@@ -65,6 +69,8 @@ class Walklets(_ProximityEmbedding):
     >>> list(model.scale_columns_)
     ['1', '2', '3']
     """
+
+    traits = Traits("walks", multi_scale=True, time="O(t m n + nnz d), sgns O(pairs d)", memory="O(nnz + n d)")
 
     def _hop_groups(self) -> list[tuple[int, ...]]:
         return [(hop,) for hop in range(1, self.window + 1)]

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from hopscale.models.aane import AANE
 from hopscale.models.attributed import AE, MUSAE
 from hopscale.models.base import NodeEmbedding
+from hopscale.models.factorised import GraRep, NetMF
+from hopscale.models.feather import FEATHER
+from hopscale.models.line import LINE
+from hopscale.models.overlap import HOPE
 from hopscale.models.proximity import DeepWalk, Walklets
+from hopscale.models.tadw import TADW
 
 __all__ = ["MODELS"]
 
-MODELS: dict[str, type[NodeEmbedding]] = {model.__name__: model for model in (AE, MUSAE, DeepWalk, Walklets)}
+MODELS: dict[str, type[NodeEmbedding]] = {
+    model.__name__: model for model in (AE, MUSAE, DeepWalk, Walklets, LINE, NetMF, HOPE, GraRep, TADW, AANE, FEATHER)
+}

@@ -103,9 +103,12 @@ class Options:
 
         ``solvers`` are the experiment's own, if none were asked for.
         """
-        for name, solver in product(self.methods, self.solvers or solvers):
-            if suits(method(name)):
-                yield name, solver
+        asked = self.solvers or solvers
+        for row in map(method, self.methods):
+            for way in row.ways:
+                # What has a way of its own is direct, and measured when that is asked for.
+                if suits(row) and (way in asked or (way == "own" and "pmi" in asked)):
+                    yield row.name, way
 
 
 @dataclass(frozen=True)
@@ -255,7 +258,7 @@ def attribute_inference_of(options: Options) -> Iterator[Cell]:
         records = attribute_inference(model, graph, splits=runs, random_state=options.seed)
         return {"scores": _by("method", records, ("roc_auc", "average_precision"))}
 
-    yield from _on_graphs("attribute-inference", options, measure, lambda m: m.uses_features)
+    yield from _on_graphs("attribute-inference", options, measure, lambda m: m.feature_vectors)
 
 
 def _on_graphs(

@@ -21,15 +21,14 @@ from hopscale.pairs import Pairs, Panel, Scale
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import PanelMatrix, RowMatrix, RowSampler, SampledMatrix, project_panels
 from hopscale.solvers.result import Solution
-from hopscale.solvers.svd import truncated_svd
-from hopscale.solvers.tables import Array, padded
+from hopscale.solvers.svd import ITERATIONS, leading_triplets
+from hopscale.solvers.tables import Array
+from hopscale.walks import Start
 
 __all__ = ["PMISolver", "Rows"]
 
 Rows = Literal["auto", "exact", "sampled"]
 
-OVERSAMPLING = 8  # columns iterated on beyond the rank, before padding
-ITERATIONS = 5
 TRIAL_PANELS = 8  # panels after which the size of all of them is judged
 EXACT_WORK = 2e12  # multiplications beyond which sampling rows is the quicker way
 MARGIN = 1e-5  # by which a ratio must pass one; float32 sums over long lists of neighbours err by less
@@ -51,6 +50,8 @@ class PMISolver:
     walks : int
         Walks per node of a sampled row.
     seed : int
+    start : {"degree", "node"}
+        Where the walks of p(f) start.
     """
 
     shift: float
@@ -59,10 +60,11 @@ class PMISolver:
     rows: Rows
     walks: int
     seed: int
+    start: Start = "degree"
 
     def fit(self, pairs: Pairs, scales: Sequence[Scale], workers: Workers) -> list[Solution]:
         """Solutions of all scales."""
-        probabilities = [pairs.feature_probability(scale) for scale in scales]
+        probabilities = [pairs.feature_probability(scale, self.start) for scale in scales]
         scalings = [self._scaling(p) for p in probabilities]
         # All scales that walk in one sweep where they fit together; else one by one; else from samples.
         walked = [i for i, scale in enumerate(scales) if not scale.is_self]
@@ -117,28 +119,21 @@ class PMISolver:
         probability: NDArray[np.float64],
         workers: Workers,
     ) -> Solution:
-        n, q = matrix.shape
-        rank = min(scale.dimensions, n, q)
         with workers.bar(ITERATIONS + 1, f"scale {scale.label}: factorise", "pass") as bar:
-            b, sigma, v = truncated_svd(
+            b, sigma, v = leading_triplets(
                 matrix,
-                rank,
-                width=padded(rank + OVERSAMPLING),
-                iterations=ITERATIONS,
+                scale.dimensions,
                 random=np.random.default_rng([self.seed, scale.hops[-1]]),
                 tick=lambda: bar.update(1),
             )
-        # A direction whose singular value is rounding noise carries no information, only that noise.
-        root = np.sqrt(np.where(sigma > sigma[0] * 1e-6, sigma, 0.0)) if sigma[0] > 0 else np.zeros_like(sigma)
+        root = np.sqrt(sigma)
         inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
-        b = matrix.every_row(b, v)
-        missing = scale.dimensions - rank
         return Solution(
             scale,
-            node_vectors=np.pad((b * inverse).astype(np.float32), ((0, 0), (0, missing))),
-            feature_vectors=np.pad((v * root).astype(np.float32), ((0, 0), (0, missing))),
+            node_vectors=(matrix.every_row(b, v) * inverse).astype(np.float32),
+            feature_vectors=(v * root).astype(np.float32),
             feature_probability=probability,
-            singular_values=np.pad(root**2, (0, missing)),
+            singular_values=sigma,
             rows=matrix.description,
             sampled=isinstance(matrix, SampledMatrix),
         )
