@@ -23,11 +23,15 @@ if TYPE_CHECKING:
     from hopscale.models import (
         AANE,
         AE,
+        ASNE,
+        BANE,
         FEATHER,
         HOPE,
         LINE,
         MUSAE,
+        SINE,
         TADW,
+        TENE,
         DeepWalk,
         GraRep,
         NetMF,
@@ -41,11 +45,15 @@ __version__ = "0.1.0"
 __all__ = [
     "AANE",
     "AE",
+    "ASNE",
+    "BANE",
     "FEATHER",
     "HOPE",
     "LINE",
     "MUSAE",
+    "SINE",
     "TADW",
+    "TENE",
     "AttributedGraph",
     "DeepWalk",
     "GraRep",
@@ -64,7 +72,9 @@ __all__ = [
 # Imported when they are first asked for: the command line must heed Ctrl-C before NumPy and scikit-learn are read.
 _ROOMS = ("datasets", "exceptions", "graph", "io", "models", "tasks")
 _HOMES = {
-    **dict.fromkeys(("AANE", "AE", "FEATHER", "HOPE", "LINE", "MUSAE", "TADW"), "models"),
+    **dict.fromkeys(
+        ("AANE", "AE", "ASNE", "BANE", "FEATHER", "HOPE", "LINE", "MUSAE", "SINE", "TADW", "TENE"), "models"
+    ),
     **dict.fromkeys(("DeepWalk", "GraRep", "NetMF", "Walklets"), "models"),
     "AttributedGraph": "graph",
     "evaluate": "tasks",

@@ -14,6 +14,7 @@ from hopscale.models.blocks import BlockEmbedding
 from hopscale.models.parameters import number, seed_of, whole
 from hopscale.parallel import Workers, ranges
 from hopscale.solvers.matrices import RowMatrix
+from hopscale.solvers.operators import unit_rows
 from hopscale.solvers.svd import leading_triplets
 
 __all__ = ["AANE"]
@@ -109,10 +110,11 @@ class AANE(BlockEmbedding):
 
         x_i (2YᵀY + (λ Σ_j a_ij/|x_i − y_j| + ρ) I) = 2 s_i Y + λ Σ_j a_ij/|x_i − y_j| y_j + ρ near_i
         """
-        pull = sp.csr_array(
-            (self.smoothness * adjacency.data / _distances(X, Y, adjacency), adjacency.indices, adjacency.indptr),
-            shape=adjacency.shape,
+        distances = _distances(X, Y, adjacency)
+        strength = np.divide(
+            self.smoothness * adjacency.data, distances, out=np.zeros_like(distances), where=distances > 0
         )
+        pull = sp.csr_array((strength, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
         similar = unit.times(unit.transposed_times(Y.astype(np.float32)))[:, : Y.shape[1]].astype(np.float64)
         right = 2.0 * similar + pull @ Y + self.penalty * near
         values, Q = np.linalg.eigh(Y.T @ Y)
@@ -120,18 +122,11 @@ class AANE(BlockEmbedding):
         return ((right @ Q) / (2.0 * values + own[:, None])) @ Q.T
 
 
-def unit_rows(features: sp.csr_array) -> sp.csr_array:
-    """Rows of length one, or zero."""
-    norms = np.sqrt(np.asarray(features.multiply(features).sum(axis=1), dtype=np.float64)).ravel()
-    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    return sp.csr_array(sp.diags_array(inverse) @ features).astype(np.float32)
-
-
 def _distances(X: Matrix, Y: Matrix, adjacency: sp.csr_array) -> Matrix:
-    """|x_i − y_j| for every edge, away from zero."""
+    """|x_i − y_j| for every edge."""
     rows = np.repeat(np.arange(adjacency.shape[0]), np.diff(adjacency.indptr))
     out = np.empty(adjacency.nnz)
     for begin, end in ranges(adjacency.nnz, EDGES):
         difference = X[rows[begin:end]] - Y[adjacency.indices[begin:end]]
         out[begin:end] = np.sqrt(np.einsum("ij,ij->i", difference, difference))
-    return np.maximum(out, 1e-8)
+    return out

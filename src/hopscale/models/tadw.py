@@ -14,6 +14,7 @@ from hopscale.models.blocks import BlockEmbedding
 from hopscale.models.parameters import even, number, seed_of, whole
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import RowMatrix
+from hopscale.solvers.operators import TwoSteps
 from hopscale.solvers.svd import leading_triplets
 
 __all__ = ["TADW"]
@@ -94,7 +95,7 @@ class TADW(BlockEmbedding):
     def _vectors(self, graph: AttributedGraph, workers: Workers) -> dict[str, Matrix]:
         random = np.random.default_rng(seed_of(self.random_state))
         T = reduced_features(graph.features, self.text_dimensions, random, workers)
-        walk = _TwoSteps(graph.adjacency, workers)
+        walk = TwoSteps(graph.adjacency, workers)
         k, ridge = self.dimensions // 2, self.regularization / 2
         # In the eigenvectors of TTᵀ: they stay the same.
         b, Q = np.linalg.eigh(T.T @ T)
@@ -103,28 +104,14 @@ class TADW(BlockEmbedding):
         with workers.bar(self.iterations, "factorise", "iteration") as bar:
             for _ in range(self.iterations):
                 Y = T @ H.T
-                W = np.linalg.solve(Y.T @ Y + ridge * np.eye(k), walk.times(Y).T)
+                W = np.linalg.solve(Y.T @ Y + ridge * np.eye(k), walk.times(Y.astype(np.float32)).T.astype(np.float64))
                 a, R = np.linalg.eigh(W @ W.T)
-                H = R @ ((R.T @ walk.transposed_times(W.T).T @ T) / (np.outer(a, b) + ridge))
+                H = R @ (
+                    (R.T @ walk.transposed_times(W.T.astype(np.float32)).T.astype(np.float64) @ T)
+                    / (np.outer(a, b) + ridge)
+                )
                 bar.update(1)
         return {"walks": W.T, "features": T @ H.T}
-
-
-class _TwoSteps:
-    """Products with M = (P + P²)/2."""
-
-    def __init__(self, adjacency: sp.csr_array, workers: Workers) -> None:
-        degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
-        inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
-        self._p = RowMatrix(sp.csr_array(sp.diags_array(inverse) @ adjacency).astype(np.float32), workers)
-
-    def times(self, x: Matrix) -> Matrix:
-        once = self._p.times(x.astype(np.float32))
-        return (0.5 * (once + self._p.times(once)))[:, : x.shape[1]].astype(np.float64)
-
-    def transposed_times(self, x: Matrix) -> Matrix:
-        once = self._p.transposed_times(x.astype(np.float32))
-        return (0.5 * (once + self._p.transposed_times(once)))[:, : x.shape[1]].astype(np.float64)
 
 
 def reduced_features(features: sp.csr_array, dimensions: int, random: np.random.Generator, workers: Workers) -> Matrix:

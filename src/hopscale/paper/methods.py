@@ -9,11 +9,15 @@ from hopscale.exceptions import ParameterError
 from hopscale.models import (
     AANE,
     AE,
+    ASNE,
+    BANE,
     FEATHER,
     HOPE,
     LINE,
     MUSAE,
+    SINE,
     TADW,
+    TENE,
     DeepWalk,
     GraRep,
     NetMF,
@@ -84,6 +88,10 @@ METHODS: dict[str, Method] = {
         Method("GraRep", GraRep),
         Method("TADW", TADW),
         Method("AANE", AANE),
+        Method("ASNE", ASNE),
+        Method("BANE", BANE),
+        Method("TENE", TENE),
+        Method("SINE", SINE),
         Method("FEATHER-N", FEATHER),
     )
 }

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import HopscaleWarning
+from hopscale.exceptions import HopscaleWarning, ParameterError
 from hopscale.pairs import Pairs, Panel, Scale
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import PanelMatrix, RowMatrix, RowSampler, SampledMatrix, project_panels
@@ -98,6 +98,25 @@ class PMISolver:
         width = self._panel_width(pairs)
         at_once = self._at_once(pairs, width)
         return project_panels(pairs, scale, scaling, basis, workers, width=width, at_once=at_once)
+
+    def target(self, pairs: Pairs, scale: Scale, workers: Workers) -> PanelMatrix | RowMatrix:
+        """All rows of the matrix that ``fit`` factorises, to be a part of another one.
+
+        Raises
+        ------
+        ParameterError
+            If they would take more memory than the limit.
+        """
+        scaling = self._scaling(pairs.feature_probability(scale, self.start))
+        if scale.is_self:
+            return RowMatrix(pairs.own_rows(scaling), workers)
+        exact = self._exact(pairs, [scale], [scaling], workers)
+        if exact is None:
+            raise ParameterError(
+                f"the matrix of walks over {scale.label} hop(s) between {pairs.n_nodes:,} nodes would take more than "
+                f"memory_limit ({self.memory_limit:,} bytes), or too long: raise the limit or take a smaller window"
+            )
+        return exact[0]
 
     def _matrix(
         self, pairs: Pairs, scale: Scale, scaling: NDArray[np.float32], workers: Workers
