@@ -73,9 +73,25 @@ __all__ = [
 _ROOMS = ("datasets", "exceptions", "graph", "io", "models", "tasks")
 _HOMES = {
     **dict.fromkeys(
-        ("AANE", "AE", "ASNE", "BANE", "FEATHER", "HOPE", "LINE", "MUSAE", "SINE", "TADW", "TENE"), "models"
+        [
+            "AANE",
+            "AE",
+            "ASNE",
+            "BANE",
+            "FEATHER",
+            "HOPE",
+            "LINE",
+            "MUSAE",
+            "SINE",
+            "TADW",
+            "TENE",
+            "DeepWalk",
+            "GraRep",
+            "NetMF",
+            "Walklets",
+        ],
+        "models",
     ),
-    **dict.fromkeys(("DeepWalk", "GraRep", "NetMF", "Walklets"), "models"),
     "AttributedGraph": "graph",
     "evaluate": "tasks",
     "from_edges": "io",

@@ -111,9 +111,8 @@ class AANE(BlockEmbedding):
         x_i (2YᵀY + (λ Σ_j a_ij/|x_i − y_j| + ρ) I) = 2 s_i Y + λ Σ_j a_ij/|x_i − y_j| y_j + ρ near_i
         """
         distances = _distances(X, Y, adjacency)
-        strength = np.divide(
-            self.smoothness * adjacency.data, distances, out=np.zeros_like(distances), where=distances > 0
-        )
+        inverse = np.divide(1.0, distances, out=np.zeros_like(distances), where=distances > 0)
+        strength = self.smoothness * adjacency.data * inverse
         pull = sp.csr_array((strength, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
         similar = unit.times(unit.transposed_times(Y.astype(np.float32)))[:, : Y.shape[1]].astype(np.float64)
         right = 2.0 * similar + pull @ Y + self.penalty * near

@@ -141,8 +141,8 @@ class ASNE(_Joint):
 
     Notes
     -----
-    Time O((m + n·f)·d) an iteration, f of ``feature_dimensions``; memory O(m + nnz(F) + n·(d + f)). For friendships that
-    attributes explain in part. It looks one step far. The paper's hidden layers are left out: they make the model
+    Time O((m + n·f)·d) an iteration, f of ``feature_dimensions``; memory O(m + nnz(F) + n·(d + f)). For friendships
+    that attributes explain in part. It looks one step far. The paper's hidden layers are left out: they make the model
     non-linear, and cost it the solution in closed form.
 
     References
@@ -198,14 +198,13 @@ class ASNE(_Joint):
         basis = self._basis(graph, random, workers)
         columns = DenseMatrix(basis, workers)
         rows = DenseMatrix(np.ascontiguousarray(basis.T), workers)
-        identity, u, v = M, basis[:, :1] * 0, np.zeros((M.shape[1], 1), dtype=np.float32)
+        u, v = np.zeros((M.shape[0], 1), dtype=np.float32), np.zeros((M.shape[1], 1), dtype=np.float32)
         with workers.bar(self.iterations, "alternate", "iteration") as bar:
             for _ in range(self.iterations):
                 # Within the features' span T: the leading triplets of Tᵀ·rest, brought back by T.
                 seen, _, w = leading_triplets(Product([rows, Without(M, u, v)]), k, random=random)
                 attributes = columns.times(seen)[:, :k]
-                identity = Without(M, attributes, w)
-                u, sigma, v = leading_triplets(identity, k, random=random)
+                u, sigma, v = leading_triplets(Without(M, attributes, w), k, random=random)
                 bar.update(1)
         strength = np.sqrt(np.einsum("ij,ij->j", seen, seen, dtype=np.float64))
         return {

@@ -19,5 +19,9 @@ __all__ = ["MODELS"]
 
 MODELS: dict[str, type[NodeEmbedding]] = {
     model.__name__: model
-    for model in (AE, MUSAE, DeepWalk, Walklets, LINE, NetMF, HOPE, GraRep, TADW, AANE, ASNE, BANE, TENE, SINE, FEATHER)
+    for model in (
+        *(AE, MUSAE, DeepWalk, Walklets),
+        *(LINE, NetMF, HOPE, GraRep),
+        *(TADW, AANE, ASNE, BANE, TENE, SINE, FEATHER),
+    )
 }

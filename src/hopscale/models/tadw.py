@@ -106,10 +106,8 @@ class TADW(BlockEmbedding):
                 Y = T @ H.T
                 W = np.linalg.solve(Y.T @ Y + ridge * np.eye(k), walk.times(Y.astype(np.float32)).T.astype(np.float64))
                 a, R = np.linalg.eigh(W @ W.T)
-                H = R @ (
-                    (R.T @ walk.transposed_times(W.T.astype(np.float32)).T.astype(np.float64) @ T)
-                    / (np.outer(a, b) + ridge)
-                )
+                met = walk.transposed_times(W.T.astype(np.float32)).astype(np.float64)
+                H = R @ ((R.T @ met.T @ T) / (np.outer(a, b) + ridge))
                 bar.update(1)
         return {"walks": W.T, "features": T @ H.T}
 

@@ -100,17 +100,17 @@ class TENE(BlockEmbedding):
         a, b = np.float32(self.agreement), np.float32(self.text_weight)
         with workers.bar(self.iterations, "factorise", "iteration") as bar:
             for _ in range(self.iterations):
-                X *= _ratio(M.times(U) + a * (H @ C.T), X @ (U.T @ U + a * (C @ C.T)))
+                X *= _ratio(M.times(U) + a * (H @ C.T), X @ (U.T @ U) + a * (X @ (C @ C.T)))
                 U *= _ratio(M.transposed_times(X), U @ (X.T @ X))
                 C *= _ratio(X.T @ H, (X.T @ X) @ C)
-                H *= _ratio(a * (X @ C) + b * F.times(V)[:, :k], H @ (a * np.eye(k, dtype=np.float32) + b * (V.T @ V)))
+                H *= _ratio(a * (X @ C) + b * F.times(V)[:, :k], a * H + b * (H @ (V.T @ V)))
                 V *= _ratio(F.transposed_times(H)[:, :k], V @ (H.T @ H))
                 bar.update(1)
         return {"walks": X * np.float32(_length(H) / max(_length(X), 1e-12)), "features": H}
 
 
 def _ratio(wanted: Matrix, found: Matrix) -> Matrix:
-    return wanted / np.maximum(found, np.float32(1e-12))
+    return np.asarray(wanted / np.maximum(found, np.float32(1e-12)), dtype=np.float32)
 
 
 def _length(x: Matrix) -> float:
