@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         DeepWalk,
         GraRep,
         NetMF,
+        Node2Vec,
         Walklets,
         load_model,
     )
@@ -58,6 +59,7 @@ __all__ = [
     "DeepWalk",
     "GraRep",
     "NetMF",
+    "Node2Vec",
     "Walklets",
     "datasets",
     "evaluate",
@@ -73,25 +75,9 @@ __all__ = [
 _ROOMS = ("datasets", "exceptions", "graph", "io", "models", "tasks")
 _HOMES = {
     **dict.fromkeys(
-        [
-            "AANE",
-            "AE",
-            "ASNE",
-            "BANE",
-            "FEATHER",
-            "HOPE",
-            "LINE",
-            "MUSAE",
-            "SINE",
-            "TADW",
-            "TENE",
-            "DeepWalk",
-            "GraRep",
-            "NetMF",
-            "Walklets",
-        ],
-        "models",
+        ("AANE", "AE", "ASNE", "BANE", "FEATHER", "HOPE", "LINE", "MUSAE", "SINE", "TADW", "TENE"), "models"
     ),
+    **dict.fromkeys(("DeepWalk", "GraRep", "NetMF", "Node2Vec", "Walklets"), "models"),
     "AttributedGraph": "graph",
     "evaluate": "tasks",
     "from_edges": "io",

@@ -83,14 +83,16 @@ class Panel:
 
 @dataclass(frozen=True)
 class Pairs:
-    """A graph's walks and the context that they see."""
+    """A graph's walks and the context that they see; see :meth:`WalkGraph.of` for ``back`` and ``away``."""
 
     adjacency: sp.csr_array
     context: sp.csr_array
+    back: float = 1.0
+    away: float = 1.0
     walks: WalkGraph = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "walks", WalkGraph.of(self.adjacency))
+        object.__setattr__(self, "walks", WalkGraph.of(self.adjacency, back=self.back, away=self.away))
 
     @property
     def n_nodes(self) -> int:

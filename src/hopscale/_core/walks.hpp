@@ -1,5 +1,6 @@
 // Counter-based randomness, alias draws, and steps of a random walk.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 namespace {
@@ -60,6 +61,7 @@ struct Graph {
     const std::int32_t *neighbors;
     const float *keep;          // alias table of each node's edges; null where all weigh the same
     const std::int32_t *other;
+    float back, away;           // node2vec's 1/p and 1/q; 1 and 1 walk as if there was no way back
 
     // One step from v; v must have an edge.
     std::int32_t step(Random &random, std::int32_t v) const {
@@ -67,6 +69,24 @@ struct Graph {
         std::uint32_t degree = static_cast<std::uint32_t>(offsets[v + 1] - begin);
         std::uint32_t i = keep ? Alias{keep + begin, other + begin}.draw(random, degree) : random.below(degree);
         return neighbors[begin + i];
+    }
+
+    bool second_order() const { return back != 1.0f || away != 1.0f; }
+
+    // Whether u and v are neighbours; lists of neighbours rise.
+    bool joined(std::int32_t u, std::int32_t v) const {
+        return std::binary_search(neighbors + offsets[u], neighbors + offsets[u + 1], v);
+    }
+
+    // One step from v, come from `last`: an edge counts `back` times as much if it returns, `away` times if it leads
+    // to where `last` has no edge. By rejection: no table for each pair of edges, and few tries unless p or q is small.
+    std::int32_t step(Random &random, std::int32_t last, std::int32_t v) const {
+        const float most = std::max(1.0f, std::max(back, away));
+        for (;;) {
+            const std::int32_t u = step(random, v);
+            const float weight = u == last ? back : joined(last, u) ? 1.0f : away;
+            if (random.uniform() * most < weight) return u;
+        }
     }
 };
 

@@ -28,17 +28,19 @@ PARAMETER_HELP = {
     "solver": "Factorise the matrix, or train on sampled walks.",
     "shift": "pmi: divide ratios by it before the logarithm.",
     "rows": "pmi: compute the matrix, or estimate its rows from walks.",
-    "memory_limit": "Memory for the matrix, such as 500MB.",
+    "memory_limit": "pmi, and other matrices: memory for them, such as 500MB.",
     "walk_length": "Length of the walks.",
     "walks_per_node": "Number of walks a node.",
     "start": "sgns: start walks in proportion to degree, or at every node.",
     "epochs": "sgns: passes over the walks.",
-    "negatives": "Noise features per pair, or what ratios are divided by.",
+    "negatives": "sgns, and what it tends to: noise features per pair.",
     "share_negatives": "sgns: small batches of pairs share their noise.",
     "noise_exponent": "Power of p(f) that noise is drawn from, or replaced by.",
     "subsample": "sgns: sub-sample frequent features; 0 keeps all.",
     "learning_rate": "sgns: first learning rate.",
     "min_learning_rate": "sgns: last learning rate.",
+    "p": "node2vec: what a step back is divided by.",
+    "q": "node2vec: what a step away from the last neighbours is divided by.",
     "proximity": "hope: what is factorised.",
     "decay": "hope: share of the largest possible decay (katz).",
     "text_dimensions": "tadw: columns that features are reduced to.",
@@ -123,5 +125,5 @@ def flag(parameter: str) -> str:
 
 def _solver_of(parameter: str) -> str | None:
     """The only solver that knows a parameter, as its help says."""
-    word, _, _ = PARAMETER_HELP[parameter].partition(": ")
+    word = PARAMETER_HELP[parameter].partition(":")[0].partition(",")[0]
     return word if word in ("pmi", "sgns") else None

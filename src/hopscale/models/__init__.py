@@ -10,7 +10,7 @@ from hopscale.models.joint import ASNE, SINE
 from hopscale.models.line import LINE
 from hopscale.models.overlap import HOPE
 from hopscale.models.persistence import load_model, save_model
-from hopscale.models.proximity import DeepWalk, Walklets
+from hopscale.models.proximity import DeepWalk, Node2Vec, Walklets
 from hopscale.models.registry import MODELS
 from hopscale.models.tadw import TADW
 from hopscale.models.tene import TENE
@@ -31,6 +31,7 @@ __all__ = [
     "DeepWalk",
     "GraRep",
     "NetMF",
+    "Node2Vec",
     "NodeEmbedding",
     "Traits",
     "Walklets",

@@ -11,7 +11,7 @@ from hopscale.models.feather import FEATHER
 from hopscale.models.joint import ASNE, SINE
 from hopscale.models.line import LINE
 from hopscale.models.overlap import HOPE
-from hopscale.models.proximity import DeepWalk, Walklets
+from hopscale.models.proximity import DeepWalk, Node2Vec, Walklets
 from hopscale.models.tadw import TADW
 from hopscale.models.tene import TENE
 
@@ -20,7 +20,7 @@ __all__ = ["MODELS"]
 MODELS: dict[str, type[NodeEmbedding]] = {
     model.__name__: model
     for model in (
-        *(AE, MUSAE, DeepWalk, Walklets),
+        *(AE, MUSAE, DeepWalk, Walklets, Node2Vec),
         *(LINE, NetMF, HOPE, GraRep),
         *(TADW, AANE, ASNE, BANE, TENE, SINE, FEATHER),
     )

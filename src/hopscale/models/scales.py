@@ -48,6 +48,10 @@ class ScaleEmbedding(NodeEmbedding):
     def _checked_solver(self) -> PMISolver | SGNSSolver:
         """The solver that the parameters ask for."""
 
+    def _step_weights(self) -> tuple[float, float]:
+        """What edges back, and away from the last node's neighbours, count: one, where steps depend on nothing."""
+        return 1.0, 1.0
+
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense, before a graph is read."""
         self._checked_scales()
@@ -114,10 +118,11 @@ class ScaleEmbedding(NodeEmbedding):
     def _checked_scales(self) -> list[Scale]:
         whole("window", self.window, least=1, most=MAX_WINDOW)
         groups = self._hop_groups()
-        hops = sum(len(group) for group in groups)
-        if whole("dimensions", self.dimensions, least=1) < hops:
-            raise ParameterError(f"dimensions={self.dimensions} is too few for {hops} hops: each needs at least one")
-        scales = split_dimensions(self.dimensions, groups)
+        scales = split_dimensions(whole("dimensions", self.dimensions, least=1), groups)
+        if min(scale.dimensions for scale in scales) < 1:
+            raise ParameterError(
+                f"dimensions={self.dimensions} is too few for {len(groups)} scales: each needs at least one"
+            )
         if max(scale.dimensions for scale in scales) > MAX_DIMENSIONS:
             raise ParameterError(f"at most {MAX_DIMENSIONS} dimensions a scale are possible")
         return scales
@@ -126,7 +131,8 @@ class ScaleEmbedding(NodeEmbedding):
         """The walks of a graph with the model's context, and the names of the context's columns."""
         names = self.context_names(graph)
         if self._context == "nodes":
-            return Pairs(graph.adjacency, _identity(graph.n_nodes)), names
+            back, away = self._step_weights()
+            return Pairs(graph.adjacency, _identity(graph.n_nodes), back, away), names
         if self._context == "features+nodes":
             both = sp.csr_array(sp.hstack([graph.features, _identity(graph.n_nodes)], format="csr"))
             return Pairs(graph.adjacency, both), names

@@ -97,7 +97,7 @@ class TENE(BlockEmbedding):
         random = np.random.default_rng(seed_of(self.random_state))
         X, U, H = (random.random((n, k), dtype=np.float32) for _ in range(3))
         V, C = random.random((q, k), dtype=np.float32), random.random((k, k), dtype=np.float32)
-        a, b = np.float32(self.agreement), np.float32(self.text_weight)
+        a, b = float(self.agreement), float(self.text_weight)
         with workers.bar(self.iterations, "factorise", "iteration") as bar:
             for _ in range(self.iterations):
                 X *= _ratio(M.times(U) + a * (H @ C.T), X @ (U.T @ U) + a * (X @ (C @ C.T)))
@@ -109,7 +109,7 @@ class TENE(BlockEmbedding):
         return {"walks": X * np.float32(_length(H) / max(_length(X), 1e-12)), "features": H}
 
 
-def _ratio(wanted: Matrix, found: Matrix) -> Matrix:
+def _ratio(wanted: NDArray[Any], found: NDArray[Any]) -> Matrix:
     return np.asarray(wanted / np.maximum(found, np.float32(1e-12)), dtype=np.float32)
 
 

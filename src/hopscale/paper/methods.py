@@ -21,6 +21,7 @@ from hopscale.models import (
     DeepWalk,
     GraRep,
     NetMF,
+    Node2Vec,
     NodeEmbedding,
     Walklets,
 )
@@ -83,6 +84,7 @@ METHODS: dict[str, Method] = {
         Method("DeepWalk", DeepWalk),
         Method("Walklets", Walklets, {"window": 4}),
         Method("LINE2", LINE),
+        Method("Node2Vec", Node2Vec, {"window": 3}),
         Method("NetMF", NetMF, {"window": 5}),
         Method("HOPE", HOPE),
         Method("GraRep", GraRep),

@@ -127,7 +127,8 @@ class PMISolver:
         alone = self._exact(pairs, [scale], [scaling], workers)
         if alone:
             return alone[0]
-        self._warn_of_sampling(scale)
+        if not pairs.walks.second_order:
+            self._warn_of_sampling(scale)
         sampler = RowSampler(pairs, scale, scaling, self.walks, self.seed, workers)
         return SampledMatrix(sampler, self.memory_limit // 2)
 
@@ -190,6 +191,8 @@ class PMISolver:
         return max(1, int(self.memory_limit // 4 // max(1, pairs.panel_workspace(width))))
 
     def _may_be_exact(self, pairs: Pairs, scales: Sequence[Scale]) -> bool:
+        if pairs.walks.second_order:  # known from samples only
+            return False
         if self.rows == "exact":
             return True
         fits = pairs.panel_workspace(self._panel_width(pairs)) <= self.memory_limit // 2
