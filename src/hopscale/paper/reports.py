@@ -283,7 +283,10 @@ def _transfer(chosen: Chosen) -> list[str]:
                         row.append(text)
                 rows.append([*row, majority])
         header = ["source", "method", "published", "pmi, raw", "pmi, standardised", "sgns, raw", "sgns, standardised"]
+        retrained = {name: row for (name, _, where), row in theirs.items() if where == target}
+        said = ", ".join(f"{name} {row['retrained_on_target_micro_f1']:.3f}" for name, row in retrained.items())
         lines += [f"## To {target}", "", *markdown([*header, "majority"], rows), ""]
+        lines += [f"Published for models that were fitted to {target} itself: {said}.", ""]
     return lines
 
 
