@@ -41,7 +41,7 @@ def main() -> None:
         for p, q in product(options.values, repeat=2):
             if (dataset, p, q) in done:
                 continue
-            model = method("Node2Vec").build(p=p, q=q)
+            model = method("Node2Vec").build(p=p, q=q, rows="sampled")  # the plain walk too
             assert isinstance(model, Node2Vec)
             seconds, vectors = measured(lambda model=model, graph=graph: model.fit_transform(graph))
             scores = evaluate(

@@ -21,22 +21,29 @@ from hopscale import (
     NetMF,
     Node2Vec,
     datasets,
+    from_edges,
     load_model,
 )
 from hopscale._core import _native
-from hopscale.exceptions import GraphError, NotInductiveError, ParameterError
+from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError, ParameterError
 from hopscale.models import MODELS
 from hopscale.models.blocks import BlockEmbedding
+from hopscale.models.parameters import seed_of
 from hopscale.walks import WalkGraph
 from reference import random_graph
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopscale.exceptions.HopscaleWarning")
 
 RIVALS = {name: model for name, model in MODELS.items() if name not in ("AE", "MUSAE", "DeepWalk", "Walklets")}
+BIASED = {"p": 0.5, "q": 2.0}  # else Node2Vec would be DeepWalk
 BLOCKS = {name: model for name, model in RIVALS.items() if issubclass(model, BlockEmbedding)}
 every_rival = pytest.mark.parametrize("name", RIVALS)
 
 N, Q = 40, 24
+
+
+def rival(name, *arguments, **parameters):
+    return RIVALS[name](*arguments, **(BIASED if name == "Node2Vec" else {}) | parameters)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +85,7 @@ def gram(x):
 
 class TestWalkMatrices:
     def test_netmf(self, graph, A):
-        model = NetMF(N, window=4, negatives=2.0).fit(graph)
+        model = NetMF(N, window=4, shift=2.0).fit(graph)
         P, c = walk_matrix(A), A.sum()
         mean = sum(np.linalg.matrix_power(P, r) for r in range(1, 5)) / 4
         expected = positive(c * mean / A.sum(axis=0) / 2.0)
@@ -101,7 +108,7 @@ class TestWalkMatrices:
     def test_line(self, graph, A):
         d = A.sum(axis=0)
         M = positive(A.sum() * A / np.outer(d, d) / 2.0)
-        model = LINE(2 * N, negatives=2.0).fit(graph)
+        model = LINE(2 * N, shift=2.0).fit(graph)
         np.testing.assert_allclose(gram(model.node_vectors("second")), root(M), atol=5e-4)
         values, vectors = np.linalg.eigh(M)
         tied = (vectors * np.maximum(values, 0)) @ vectors.T
@@ -121,6 +128,35 @@ class TestWalkMatrices:
             S = root(np.linalg.inv(np.eye(N) - beta * A) @ (beta * A))
         found = gram(HOPE(N, proximity=proximity).fit_transform(graph))
         np.testing.assert_allclose(found, S, atol=1e-3 * np.abs(S).max())
+
+    def test_bipartite_graphs_have_eigenvalues_of_both_signs(self):
+        """λ and −λ have the same singular values: their vectors must not be mixed."""
+        sides = np.random.default_rng(2).random((12, 12)) < 0.4
+        A = np.block([[np.zeros((12, 12)), sides], [sides.T, np.zeros((12, 12))]]).astype(np.float32)
+        np.fill_diagonal(A[:12, 12:], 1)
+        np.fill_diagonal(A[12:, :12], 1)
+        graph = AttributedGraph(A, np.eye(24, dtype=np.float32))
+        d = A.sum(axis=0)
+        values, vectors = np.linalg.eigh(positive(A.sum() * A / np.outer(d, d)))
+        tied = (vectors * np.maximum(values, 0)) @ vectors.T
+        np.testing.assert_allclose(gram(LINE(48).fit(graph).node_vectors("first")), tied, atol=1e-3)
+        beta = 0.5 / np.linalg.eigvalsh(A)[-1]
+        S = root(np.linalg.inv(np.eye(24) - beta * A) @ (beta * A))
+        np.testing.assert_allclose(gram(HOPE(24, proximity="katz").fit_transform(graph)), S, atol=1e-3)
+
+    def test_katz_keeps_what_is_strong_in_katz(self, graph, A):
+        beta = 0.9 / np.linalg.eigvalsh(A)[-1]
+        values = np.linalg.eigvalsh(np.linalg.inv(np.eye(N) - beta * A) @ (beta * A))
+        best = np.sort(np.abs(values))[::-1][:10]
+        found = HOPE(10, proximity="katz", decay=0.9).fit_transform(graph)
+        np.testing.assert_allclose(np.linalg.norm(found, axis=0) ** 2, best, rtol=5e-3)
+
+    def test_one_hop_needs_no_more_than_the_edges(self):
+        """A matrix of n columns in panels would take n²/16 bytes: 2.5 GB here."""
+        n = 200_000
+        ring = np.arange(n)
+        graph = from_edges(np.column_stack([ring, (ring + 1) % n]))
+        assert LINE(4).fit_transform(graph).shape == (n, 4)
 
 
 class TestAttributedMatrices:
@@ -216,7 +252,7 @@ class TestAttributedMatrices:
         nodes = positive(c * (P + P @ P) / 2 / A.sum(axis=0) / 1.5)
         share = F.mean(axis=0)
         features = positive(np.divide(F, share, out=np.zeros_like(F), where=share > 0) / 1.5)
-        found = SINE(N, window=2, negatives=1.5).fit_transform(graph)
+        found = SINE(N, window=2, shift=1.5).fit_transform(graph)
         np.testing.assert_allclose(gram(found), root(np.hstack([nodes, features])), atol=1e-3)
 
     def test_asne_alternates_between_exact_minima(self, graph, A, F):
@@ -242,7 +278,7 @@ class TestAttributedMatrices:
         columns = []
         for hop in (1, 2):
             step = np.linalg.matrix_power(P, hop)
-            for theta in np.linspace(0.01, 2.0, 4):
+            for theta in (0.5, 1.0, 1.5, 2.0):
                 columns += [step @ np.cos(theta * x), step @ np.sin(theta * x)]
         C = np.hstack(columns)
         C -= C.mean(axis=0)
@@ -286,6 +322,29 @@ class TestSecondOrderWalks:
                 freedom = seen.sum() - 1
                 assert statistic < freedom + 6 * np.sqrt(2 * freedom) + 8, (t, v)
 
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_extreme_biases_end_and_are_right(self, weighted):
+        """A star whose centre was left: 999 of 1000 tries would be in vain, so all edges are looked at."""
+        n = 12
+        A = np.zeros((n, n), dtype=np.float32)
+        A[0, 1:] = np.arange(1, n) if weighted else 1
+        A += A.T
+        walks = WalkGraph.of(AttributedGraph(A, np.eye(n, dtype=np.float32)).adjacency, back=1e3, away=1e-3)
+        steps = walks.sample(np.array([3], dtype=np.int32), 20_000, 2, 1)[0]
+        assert (steps[:, 0] == 0).all()
+        back = np.mean(steps[:, 1] == 3)
+        weights = np.where(np.arange(1, n) == 3, 1e3, 1e-3) * A[0, 1:]
+        assert back > weights[2] / weights.sum() - 1e-3
+        onward = WalkGraph.of(AttributedGraph(A, np.eye(n, dtype=np.float32)).adjacency, back=1e-3, away=1.0)
+        steps = onward.sample(np.array([0], dtype=np.int32), 20_000, 2, 1)[0]
+        assert (steps[:, 1] == 0).all()  # a leaf has no other way
+
+    @pytest.mark.parametrize("name", ["p", "q"])
+    @pytest.mark.parametrize("value", [0, -1, 1e-4, 1e4, np.inf, np.nan])
+    def test_biases_out_of_bounds(self, name, value):
+        with pytest.raises(ParameterError, match=rf"^{name} must be a number of at least 0.001"):
+            Node2Vec(**{name: value}).check_parameters()
+
     @pytest.mark.parametrize("solver", ["pmi", "sgns"])
     def test_without_a_bias_it_is_deepwalk(self, graph, solver):
         settings = {"solver": solver, "window": 3, "walk_length": 8, "walks_per_node": 2, "epochs": 1}
@@ -293,17 +352,23 @@ class TestSecondOrderWalks:
         np.testing.assert_array_equal(one.fit_transform(graph), other.fit_transform(graph))
 
     def test_sampled_rows_tend_to_the_chain_on_edges(self, graph, A):
-        """p(x | v) over walks that come from a neighbour, one hop on, against the sum over all of them."""
+        """p(x | v) over walks that come from a neighbour, two hops on, against the chain on pairs of nodes."""
         p, q = 0.25, 2.0
-        first = np.zeros_like(A)
-        for v in range(N):
-            for t in np.flatnonzero(A[v]):
-                bias = np.where(A[t] > 0, 1.0, 1 / q)
-                bias[t] = 1 / p
-                first[v] += A[v, t] / A[v].sum() * (A[v] * bias) / (A[v] * bias).sum()
+        here = np.zeros((N, N, N))  # of walks past v: the last node, and where they are
+        for v, t in zip(*np.nonzero(A), strict=True):
+            here[v, t, v] = A[v, t] / A[v].sum()
+        mean = np.zeros_like(A)
+        for _ in range(2):
+            there = np.zeros_like(here)
+            for t, x in zip(*np.nonzero(A), strict=True):
+                weight = A[x] * np.where(A[t] > 0, 1.0, 1 / q)
+                weight[t] = A[x, t] / p
+                there[:, x] += here[:, t, x, None] * weight / weight.sum()
+            here = there
+            mean += here.sum(axis=1) / 2
         d = A.sum(axis=0)
-        expected = positive(A.sum() * first / d)
-        model = Node2Vec(N, window=1, p=p, q=q, walk_length=100, walks_per_node=200).fit(graph)
+        expected = positive(A.sum() * mean / d)
+        model = Node2Vec(N, window=2, p=p, q=q, walk_length=100, walks_per_node=200).fit(graph)
         found = model.embedding_ @ model.feature_embedding_.T
         assert np.abs(found - expected).max() < 0.15
         assert np.abs(found - expected).mean() < 0.02
@@ -313,41 +378,58 @@ class TestSecondOrderWalks:
 class TestContract:
     def test_planted_blocks_are_found(self, name):
         graph = datasets.planted_blocks(n_nodes=300)
-        vectors = RIVALS[name](16).fit_transform(graph)
+        vectors = rival(name, 16).fit_transform(graph)
         learner = LogisticRegression(max_iter=1000).fit(vectors[::2], graph.labels[::2])
         score = learner.score(vectors[1::2], graph.labels[1::2])
         assert score > 0.8  # four blocks: a guess is right a quarter of the time
 
     def test_the_same_bits_for_any_number_of_threads(self, name):
         graph = datasets.erdos_renyi(1500, 4, 4, 200)
-        one, two, five = (RIVALS[name](12, n_jobs=jobs).fit_transform(graph) for jobs in (1, 2, 5))
+        one, two, five = (rival(name, 12, n_jobs=jobs).fit_transform(graph) for jobs in (1, 2, 5))
         assert one.tobytes() == two.tobytes() == five.tobytes()
 
     def test_isolated_nodes_and_nodes_without_features(self, name):
+        """A node of which nothing is known has a zero vector; the others keep what they can be told by."""
         graph = datasets.planted_blocks(n_nodes=60)
         A, F = dense(graph.adjacency), dense(graph.features)
         A[7] = A[:, 7] = 0
-        F[9] = 0
-        vectors = RIVALS[name](8).fit_transform(AttributedGraph(A.astype(np.float32), F.astype(np.float32)))
-        assert vectors.shape == (60, 8)
-        assert np.isfinite(vectors).all()
-        assert vectors.any()
+        F[7] = F[9] = 0
+        vectors = rival(name, 8).fit_transform(AttributedGraph(A.astype(np.float32), F.astype(np.float32)))
+        if name == "BANE":
+            assert set(np.unique(vectors)) == {-1.0, 1.0}  # there is no zero to have
+        else:
+            assert np.abs(vectors[7]).max() < 1e-4 * np.abs(vectors).max()
+            assert np.abs(vectors[9]).max() > 1e-4 * np.abs(vectors).max() or not vectors[9].any()
 
-    def test_weights_matter(self, name):
+    def test_weights_matter_and_scale_does_not(self, name):
         graph = datasets.planted_blocks(n_nodes=60)
         A = dense(graph.adjacency).astype(np.float32)
         heavy = A * (1 + 9 * (np.add.outer(np.arange(60), np.arange(60)) % 3 == 0))
         features = dense(graph.features).astype(np.float32)
-        plain, weighted = (RIVALS[name](8).fit_transform(AttributedGraph(m, features)) for m in (A, heavy))
-        assert not np.allclose(gram(plain), gram(weighted), rtol=1e-3)
+        plain, weighted = (rival(name, 8).fit_transform(AttributedGraph(m, features)) for m in (A, heavy))
+        change = np.abs(gram(plain) - gram(weighted)).mean() / np.abs(gram(plain)).mean()
+        assert change > 1e-3
+        if name not in ("AANE", "BANE"):  # whose A is weighed against something else: attributes, a loop
+            again = rival(name, 8).fit_transform(AttributedGraph(8 * A, features))
+            np.testing.assert_allclose(
+                gram(again) / np.abs(gram(again)).max(), gram(plain) / np.abs(gram(plain)).max(), atol=1e-3
+            )
 
+    @pytest.mark.filterwarnings("default::hopscale.exceptions.HopscaleWarning")
     def test_more_dimensions_than_rank(self, name):
-        vectors = RIVALS[name](64).fit_transform(datasets.planted_blocks(n_nodes=20))
+        if name in ("BANE", "TENE", "TADW"):  # which fill them: with signs, non-negative numbers, regularised ones
+            vectors = rival(name, 64).fit_transform(datasets.planted_blocks(n_nodes=20))
+            assert vectors.any(axis=0).all()
+            assert len(np.unique(vectors, axis=1).T) > 40
+            return
+        with pytest.warns(HopscaleWarning, match="dimensions are zero"):
+            vectors = rival(name, 64).fit_transform(datasets.planted_blocks(n_nodes=20))
         assert vectors.shape == (20, 64)
+        assert (~vectors.any(axis=0)).any()
 
     def test_no_edges(self, name):
         with pytest.raises(GraphError, match="no edges"):
-            RIVALS[name](4).fit(AttributedGraph(np.zeros((3, 3), np.float32), np.eye(3, dtype=np.float32)))
+            rival(name, 4).fit(AttributedGraph(np.zeros((3, 3), np.float32), np.eye(3, dtype=np.float32)))
 
     def test_init_only_stores(self, name):
         nonsense = dict.fromkeys(RIVALS[name]().get_params(), "nonsense")
@@ -359,16 +441,16 @@ class TestContract:
     def test_every_wrong_parameter_is_named(self, name):
         for parameter in set(RIVALS[name]().get_params()) - {"verbose"}:
             trained = {"solver": "sgns"} if name == "Node2Vec" and parameter in ("epochs", "negatives") else {}
-            with pytest.raises((ParameterError, ValueError), match=parameter):
+            with pytest.raises((ParameterError, ValueError), match=rf"\b{parameter}\b"):
                 RIVALS[name](**{parameter: "nonsense"} | trained).check_parameters()
 
     def test_not_inductive(self, name):
         graph = datasets.planted_blocks(n_nodes=60)
         with pytest.raises(NotInductiveError, match="AE and MUSAE"):
-            RIVALS[name](8).fit(graph).transform(graph)
+            rival(name, 8).fit(graph).transform(graph)
 
     def test_saved_and_loaded(self, name, tmp_path):
-        model = RIVALS[name](8).fit(datasets.planted_blocks(n_nodes=60))
+        model = rival(name, 8).fit(datasets.planted_blocks(n_nodes=60))
         model.save(tmp_path / "model.safetensors")
         again = load_model(tmp_path / "model.safetensors")
         assert type(again) is type(model)
@@ -382,12 +464,26 @@ class TestContract:
         """Whether a model reads features shows when they change."""
         graph = datasets.planted_blocks(n_nodes=60)
         other = AttributedGraph(graph.adjacency, dense(graph.features)[::-1].astype(np.float32))
-        same = np.array_equal(RIVALS[name](8).fit_transform(graph), RIVALS[name](8).fit_transform(other))
-        assert same is not RIVALS[name].traits.uses_features
+        same = np.array_equal(rival(name, 8).fit_transform(graph), rival(name, 8).fit_transform(other))
+        traits = RIVALS[name].traits
+        assert same is not traits.uses_features
+        assert traits.multi_scale is (len(rival(name, 8).fit(graph).scale_columns_) > 1 and not traits.uses_features)
+        assert not traits.inductive
 
 
 @pytest.mark.parametrize("name", BLOCKS)
 class TestBlocks:
+    def test_too_many_dimensions(self, name):
+        with pytest.raises(ParameterError, match="dimensions must be a whole number from 1 to 1016"):
+            BLOCKS[name](1018).check_parameters()
+
+    def test_a_random_state_is_drawn_from_once(self, name):
+        graph, state = datasets.planted_blocks(n_nodes=60), np.random.RandomState(3)
+        BLOCKS[name](8, random_state=state).fit(graph)
+        other = np.random.RandomState(3)
+        seed_of(other)
+        assert state.randint(1 << 30) == other.randint(1 << 30)
+
     def test_features_get_no_vectors(self, name):
         model = BLOCKS[name](8).fit(datasets.planted_blocks(n_nodes=60))
         for question in (

@@ -94,6 +94,12 @@ class Pairs:
     def __post_init__(self) -> None:
         object.__setattr__(self, "walks", WalkGraph.of(self.adjacency, back=self.back, away=self.away))
 
+    @classmethod
+    def of_nodes(cls, adjacency: sp.csr_array, back: float = 1.0, away: float = 1.0) -> Pairs:
+        """Walks that see the nodes themselves, F = I."""
+        n = adjacency.shape[0]
+        return cls(adjacency, sp.csr_array(sp.eye_array(n, dtype=np.float32, format="csr")), back, away)
+
     @property
     def n_nodes(self) -> int:
         """Number of nodes, n."""
@@ -145,6 +151,16 @@ class Pairs:
         own = sp.csr_array((values, F.indices, F.indptr), shape=F.shape, copy=True)
         own.eliminate_zeros()
         return own
+
+    def neighbor_rows(self, scaling: NDArray[np.float32]) -> sp.csr_array:
+        """Positive entries of log(scaling · P): one hop between nodes, where the matrix is as sparse as A."""
+        A = self.adjacency
+        inverse = np.divide(1.0, self.walks.degrees, out=np.zeros(self.n_nodes), where=self.walks.degrees > 0)
+        ratio = np.repeat(inverse, np.diff(A.indptr)) * A.data * scaling[A.indices]
+        values = np.log(np.maximum(ratio, 1.0)).astype(np.float32)
+        rows = sp.csr_array((values, A.indices, A.indptr), shape=A.shape, copy=True)
+        rows.eliminate_zeros()
+        return rows
 
     def sees_features(self, scale: Scale) -> NDArray[np.bool_]:
         """Whether a walk from each node can meet any feature at this scale."""

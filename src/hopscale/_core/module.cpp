@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -47,6 +48,8 @@ void require(bool holds, const char *message) {
     if (!holds) throw std::invalid_argument(message);
 }
 
+bool is_weight(float x) { return x > 0 && std::isfinite(x); }
+
 int row_width(std::size_t columns) {
     require(columns > 0 && columns % 16 == 0 && columns <= hopscale::MAX_WIDTH, "rows must be padded to 16 floats");
     return int(columns);
@@ -62,7 +65,7 @@ hopscale::WalkSource walk_source(const Vector<std::int64_t> &edge_offsets, const
                                  const Maybe<float> &edge_keep, const Maybe<std::int32_t> &edge_other, float back,
                                  float away, const Vector<std::int64_t> &feature_offsets,
                                  const Vector<std::int32_t> &feature_columns) {
-    require(back > 0 && away > 0, "weights of steps back and away must be positive");
+    require(is_weight(back) && is_weight(away), "weights of steps back and away must be positive");
     return {edge_offsets.data(), neighbors.data(), data(edge_keep),        data(edge_other),
             back,                away,             feature_offsets.data(), feature_columns.data()};
 }
@@ -190,7 +193,7 @@ NB_MODULE(_native, m) {
                           fits(feature_counts, feature_columns.shape(0)) &&
                           fits(feature_keep, features.shape(0)),
                       "train: alias tables need an entry per edge, counts one per feature entry, keep one per feature");
-              require(back > 0 && away > 0, "train: weights of steps back and away must be positive");
+              require(is_weight(back) && is_weight(away), "train: weights of steps back and away must be positive");
               require(batch >= 1 && batch <= hopscale::MAX_BATCH && shared >= 1 && shared <= hopscale::MAX_BATCH,
                       "train: batch and shared must lie between 1 and 64");
               const auto result = chosen->train(
@@ -232,7 +235,7 @@ NB_MODULE(_native, m) {
              nb::ndarray<std::int32_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> out) {
               require(out.shape(0) == starts.shape(0) && std::int64_t(out.shape(1)) == count,
                       "sample_walks: shapes do not match");
-              require(back > 0 && away > 0, "sample_walks: weights of steps back and away must be positive");
+              require(is_weight(back) && is_weight(away), "sample_walks: weights of steps back and away must be positive");
               const hopscale::WalkSource source{edge_offsets.data(), neighbors.data(), data(edge_keep), data(edge_other),
                                                 back,                away,             nullptr,         nullptr};
               hopscale::sample_walks(source, starts.data(), std::int64_t(starts.shape(0)), count,

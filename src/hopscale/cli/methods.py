@@ -29,7 +29,7 @@ def methods(console: Console) -> None:
     """Models that ``embed --model`` takes, as their classes describe themselves.
 
     Nodes n, edges m, features q, entries of the matrix nnz and of the features nnz(F), dimensions d, hops t,
-    iterations i.
+    iterations i, reduced features f, columns c before they are reduced, walks of a node, pairs that are trained on.
 
     \b
     hopscale methods

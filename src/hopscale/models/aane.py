@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hopscale.graph import AttributedGraph
 from hopscale.models.base import Traits
 from hopscale.models.blocks import BlockEmbedding
-from hopscale.models.parameters import number, seed_of, whole
+from hopscale.models.parameters import number, whole
 from hopscale.parallel import Workers, ranges
 from hopscale.solvers.matrices import RowMatrix
 from hopscale.solvers.operators import unit_rows
@@ -21,7 +21,7 @@ __all__ = ["AANE"]
 
 Matrix = NDArray[np.float64]
 
-EDGES = 2**18  # whose distances are computed in one go
+NUMBERS = 2**22  # of differences along edges that are held at once
 
 
 class AANE(BlockEmbedding):
@@ -91,9 +91,9 @@ class AANE(BlockEmbedding):
         number("penalty", self.penalty, least=0, above=True)
         whole("iterations", self.iterations, least=1)
 
-    def _vectors(self, graph: AttributedGraph, workers: Workers) -> dict[str, Matrix]:
+    def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, Matrix]:
         unit = RowMatrix(unit_rows(graph.features), workers)
-        random = np.random.default_rng(seed_of(self.random_state))
+        random = np.random.default_rng(seed)
         start, _, _ = leading_triplets(unit, self.dimensions, random=random)  # HHᵀ = S at full rank
         H = start.astype(np.float64)
         Z, U = H.copy(), np.zeros_like(H)
@@ -125,7 +125,7 @@ def _distances(X: Matrix, Y: Matrix, adjacency: sp.csr_array) -> Matrix:
     """|x_i − y_j| for every edge."""
     rows = np.repeat(np.arange(adjacency.shape[0]), np.diff(adjacency.indptr))
     out = np.empty(adjacency.nnz)
-    for begin, end in ranges(adjacency.nnz, EDGES):
+    for begin, end in ranges(adjacency.nnz, max(1, NUMBERS // X.shape[1])):
         difference = X[rows[begin:end]] - Y[adjacency.indices[begin:end]]
         out[begin:end] = np.sqrt(np.einsum("ij,ij->i", difference, difference))
     return out

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hopscale.graph import AttributedGraph
 from hopscale.models.base import Traits
 from hopscale.models.blocks import BlockEmbedding
-from hopscale.models.parameters import number, seed_of, whole
+from hopscale.models.parameters import number, whole
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import RowMatrix
 from hopscale.solvers.operators import Product, smoothing
@@ -23,17 +23,17 @@ class BANE(BlockEmbedding):
     """Binarized attributed network embedding: every coordinate is 1 or −1.
 
     .. math:: \\min_{B \\in \\{-1, 1\\}^{n \\times d},\\, Z} \\|M - B Z^T\\|_F^2 + \\alpha \\|Z\\|_F^2,
-        \\quad M = (I - \\gamma \\tilde L)^k F
+        \\quad M = (I - \\gamma \\tilde L)^t F
 
     with :math:`\\tilde L` the normalised Laplacian of A + I: the paper's Weisfeiler-Lehman proximity, features spread
-    over k steps. Z and B are found in turn: Z by a ridge regression, B one column after the other, each exactly given
+    over t steps. Z and B are found in turn: Z by a ridge regression, B one column after the other, each exactly given
     the others (cyclic coordinate descent), from the signs of the leading singular vectors. M is never formed.
 
     Parameters
     ----------
     dimensions : int, default=128
     window : int, default=4
-        Steps k that features are spread over.
+        Steps t that features are spread over.
     strength : float, default=0.7
         γ, the share of a step that goes to the neighbours.
     regularization : float, default=0.001
@@ -44,7 +44,7 @@ class BANE(BlockEmbedding):
 
     Notes
     -----
-    Time O((k·m + nnz(F))·d + n·d²) an iteration, memory O(m + nnz(F) + (n + q)·d). A bit a coordinate once packed, so
+    Time O((t·m + nnz(F))·d + n·d²) an iteration, memory O(m + nnz(F) + (n + q)·d). A bit a coordinate once packed, so
     that millions of nodes can be compared by counting bits; everything else here is more accurate.
 
     References
@@ -62,7 +62,7 @@ class BANE(BlockEmbedding):
     traits = Traits(
         "attributed matrix",
         uses_features=True,
-        time="O(i ((k m + nnz(F)) d + n d²))",
+        time="O(i ((t m + nnz(F)) d + n d²))",
         memory="O(m + nnz(F) + (n + q) d)",
     )
 
@@ -95,12 +95,14 @@ class BANE(BlockEmbedding):
         number("regularization", self.regularization, least=0, above=True)
         whole("iterations", self.iterations, least=1)
 
-    def _vectors(self, graph: AttributedGraph, workers: Workers) -> dict[str, NDArray[np.float32]]:
+    def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, NDArray[np.float32]]:
         step = smoothing(graph.adjacency, self.strength, workers)
         M = Product([step] * self.window + [RowMatrix(graph.features.astype(np.float32), workers)])
-        random = np.random.default_rng(seed_of(self.random_state))
-        start, _, _ = leading_triplets(M, self.dimensions, random=random)
+        random = np.random.default_rng(seed)
+        start, sigma, _ = leading_triplets(M, self.dimensions, random=random)
         B = _signs(start)
+        beyond = sigma == 0  # the rank: no direction is left to start from
+        B[:, beyond] = _signs(random.standard_normal((len(B), int(beyond.sum())), dtype=np.float32))
         with workers.bar(self.iterations, "alternate", "iteration") as bar:
             for _ in range(self.iterations):
                 before = B.copy()

@@ -17,7 +17,7 @@ from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError
 from hopscale.graph import AttributedGraph, name_array
 from hopscale.io import as_graph
 from hopscale.io.vectors import write_vectors
-from hopscale.models.parameters import choice
+from hopscale.models.parameters import choice, seed_of
 from hopscale.models.queries import VectorQueries
 
 __all__ = ["NodeEmbedding", "Traits"]
@@ -54,7 +54,7 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         """Refuse parameters that make no sense, before a graph is read."""
 
     @abstractmethod
-    def _learn(self, graph: AttributedGraph) -> None:
+    def _learn(self, graph: AttributedGraph, seed: int) -> None:
         """Set what ``fit`` learns."""
 
     def fit(self, graph: Any, y: Any = None) -> NodeEmbedding:
@@ -69,14 +69,14 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         -------
         self
         """
-        graph = as_graph(graph)
         self.check_parameters()
+        graph = as_graph(graph)
         if not graph.adjacency.nnz:
             raise GraphError(
                 f"the graph has no edges ({graph.n_nodes} node(s)): there is nothing to walk on. Self-loops are "
                 "dropped unless the graph is made with self_loops=True"
             )
-        self._learn(graph)
+        self._learn(graph, seed_of(self.random_state))
         self.__dict__.pop("_node_index", None)
         return self
 

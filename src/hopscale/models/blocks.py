@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from hopscale.exceptions import GraphError
 from hopscale.graph import AttributedGraph, name_array
 from hopscale.models.base import NodeEmbedding
-from hopscale.models.parameters import seed_of, whole
+from hopscale.models.parameters import check_seed, whole
 from hopscale.parallel import Workers, effective_jobs
+from hopscale.solvers.svd import MAX_RANK
 
 __all__ = ["BlockEmbedding"]
 
@@ -25,22 +26,22 @@ class BlockEmbedding(NodeEmbedding):
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense, before a graph is read."""
-        whole("dimensions", self.dimensions, least=1)
+        whole("dimensions", self.dimensions, least=1, most=MAX_RANK)
         effective_jobs(self.n_jobs)
-        seed_of(self.random_state)
+        check_seed(self.random_state)
 
     @abstractmethod
-    def _vectors(self, graph: AttributedGraph, workers: Workers) -> Mapping[str, NDArray[Any]]:
+    def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> Mapping[str, NDArray[Any]]:
         """Columns of each block, by label; together they have ``dimensions`` columns."""
 
-    def _learn(self, graph: AttributedGraph) -> None:
+    def _learn(self, graph: AttributedGraph, seed: int) -> None:
         if self.traits.uses_features and not graph.features.nnz:
             raise GraphError(
                 f"no node of the graph has a feature, and {type(self).__name__} learns from them: use DeepWalk or "
                 "Walklets to learn from its edges alone"
             )
         with Workers(self.n_jobs, verbose=bool(self.verbose)) as workers:
-            blocks = self._vectors(graph, workers)
+            blocks = self._vectors(graph, seed, workers)
         embedding = np.hstack(list(blocks.values())).astype(np.float32)
         if not np.isfinite(embedding).all():
             raise GraphError("the vectors are not finite: the graph's weights or values span too wide a range")

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from hopscale.models.base import Traits
-from hopscale.models.parameters import memory_bytes, number, seed_of, whole
+from hopscale.models.parameters import choice, memory_bytes, number, whole
 from hopscale.models.scales import Context, ScaleEmbedding
 from hopscale.solvers import PMISolver
+from hopscale.solvers.pmi import Rows
 from hopscale.walks import Start
 
 __all__ = ["GraRep", "NetMF"]
-
-WALKS = 800  # a node, where rows have to be sampled: as many as the other models take
 
 
 class _FactorisedWalks(ScaleEmbedding):
     """Models whose only solver is the direct one, with the nodes themselves as context."""
 
-    negatives: float
+    shift: float
+    rows: Rows
     memory_limit: int | str
     _start: ClassVar[Start] = "degree"
 
@@ -26,14 +26,12 @@ class _FactorisedWalks(ScaleEmbedding):
     def _context(self) -> Context:
         return "nodes"
 
-    def _checked_solver(self) -> PMISolver:
+    def _checked_solver(self, seed: int) -> PMISolver:
         return PMISolver(
-            shift=number("negatives", self.negatives, least=0, above=True),
-            noise_exponent=1.0,
+            shift=number("shift", self.shift, least=0, above=True),
             memory_limit=memory_bytes(self.memory_limit),
-            rows="auto",
-            walks=WALKS,
-            seed=seed_of(self.random_state),
+            rows=choice("rows", self.rows, ["auto", "exact", "sampled"]),
+            seed=seed,
             start=self._start,
         )
 
@@ -41,7 +39,7 @@ class _FactorisedWalks(ScaleEmbedding):
 class NetMF(_FactorisedWalks):
     """Network embedding as matrix factorisation: what DeepWalk tends to, computed directly.
 
-    .. math:: \\log \\max\\left(1, \\frac{c}{b\\,T} \\sum_{r=1}^{T} P^r D^{-1}\\right) \\approx U \\Sigma V^T,
+    .. math:: \\log \\max\\left(1, \\frac{c}{b\\,t} \\sum_{r=1}^{t} P^r D^{-1}\\right) \\approx U \\Sigma V^T,
         \\quad G = U \\sqrt{\\Sigma}
 
     The matrix is computed exactly, sparse and in panels, where the paper's large-window variant approximates it
@@ -51,17 +49,17 @@ class NetMF(_FactorisedWalks):
     ----------
     dimensions : int, default=128
     window : int, default=10
-        Largest number of hops, T.
-    negatives : float, default=1.0
+        Largest number of hops, t.
+    shift : float, default=1.0
         b, which ratios are divided by before the logarithm.
-    memory_limit : int or str, default="4GiB"
-        Memory for the matrix; rows of one that would not fit are estimated from walks, with a warning.
+    rows, memory_limit
+        As in :class:`MUSAE`.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Notes
     -----
-    Time O(T·m·n) for exact rows and O(nnz·d) for the factorisation, memory O(nnz) of the matrix, at most
+    Time O(t·m·n) for exact rows and O(nnz·d) for the factorisation, memory O(nnz) of the matrix, at most
     ``memory_limit``. Good where communities matter and attributes are missing; a window of 10 fills the matrix of a
     small-world graph, where :class:`Walklets` keeps near and far apart and is quicker.
 
@@ -77,14 +75,15 @@ class NetMF(_FactorisedWalks):
     (60, 8)
     """
 
-    traits = Traits("walk matrix", time="O(T m n + nnz d)", memory="O(nnz + n d)")
+    traits = Traits("walk matrix", time="O(t m n + nnz d)", memory="O(nnz + n d)")
 
     def __init__(
         self,
         dimensions: int = 128,
         *,
         window: int = 10,
-        negatives: float = 1.0,
+        shift: float = 1.0,
+        rows: Rows = "auto",
         memory_limit: int | str = "4GiB",
         n_jobs: int | None = -1,
         random_state: Any = 0,
@@ -92,7 +91,8 @@ class NetMF(_FactorisedWalks):
     ) -> None:
         self.dimensions = dimensions
         self.window = window
-        self.negatives = negatives
+        self.shift = shift
+        self.rows = rows
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -108,7 +108,7 @@ class GraRep(_FactorisedWalks):
     .. math:: \\log \\max\\left(1, \\frac{N}{b} \\frac{P^k_{ij}}{\\sum_i P^k_{ij}}\\right) \\approx U \\Sigma V^T,
         \\quad G_k = U \\sqrt{\\Sigma}
 
-    for k = 1..K, laid side by side. It differs from :class:`Walklets` with the direct solver in where walks start: at
+    for k = 1..t, laid side by side. It differs from :class:`Walklets` with the direct solver in where walks start: at
     every node alike, where those start in proportion to degree.
 
     Parameters
@@ -116,17 +116,17 @@ class GraRep(_FactorisedWalks):
     dimensions : int, default=128
         Of all steps together.
     window : int, default=4
-        Largest number of steps, K.
-    negatives : float, default=1.0
+        Largest number of steps, t.
+    shift : float, default=1.0
         The paper's λ, b above, which ratios are divided by before the logarithm.
-    memory_limit : int or str, default="4GiB"
-        Memory for the matrices; rows of one that would not fit are estimated from walks, with a warning.
+    rows, memory_limit
+        As in :class:`MUSAE`.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Notes
     -----
-    Time O(K·m·n + nnz·d), memory O(nnz) of the fullest matrix, at most ``memory_limit``. Good on graphs without
+    Time O(t·m·n + nnz·d), memory O(nnz) of the fullest matrix, at most ``memory_limit``. Good on graphs without
     attributes in which near and far neighbourhoods both matter; with attributes :class:`MUSAE` is the same idea.
 
     References
@@ -140,7 +140,7 @@ class GraRep(_FactorisedWalks):
     ['1', '2', '3', '4']
     """
 
-    traits = Traits("walk matrix", multi_scale=True, time="O(K m n + nnz d)", memory="O(nnz + n d)")
+    traits = Traits("walk matrix", multi_scale=True, time="O(t m n + nnz d)", memory="O(nnz + n d)")
 
     _start = "node"
 
@@ -149,7 +149,8 @@ class GraRep(_FactorisedWalks):
         dimensions: int = 128,
         *,
         window: int = 4,
-        negatives: float = 1.0,
+        shift: float = 1.0,
+        rows: Rows = "auto",
         memory_limit: int | str = "4GiB",
         n_jobs: int | None = -1,
         random_state: Any = 0,
@@ -157,7 +158,8 @@ class GraRep(_FactorisedWalks):
     ) -> None:
         self.dimensions = dimensions
         self.window = window
-        self.negatives = negatives
+        self.shift = shift
+        self.rows = rows
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.random_state = random_state

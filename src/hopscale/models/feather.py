@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.exceptions import ParameterError
 from hopscale.graph import AttributedGraph
 from hopscale.models.base import Traits
 from hopscale.models.blocks import BlockEmbedding
-from hopscale.models.parameters import memory_bytes, number, seed_of, whole
+from hopscale.models.parameters import memory_bytes, number, whole
 from hopscale.parallel import Workers, ranges
 from hopscale.solvers.matrices import DenseMatrix, RowMatrix
+from hopscale.solvers.operators import transitions
 from hopscale.solvers.svd import leading_triplets
 
 __all__ = ["FEATHER"]
@@ -47,7 +47,7 @@ class FEATHER(BlockEmbedding):
 
     Notes
     -----
-    Time O(c·(m·t + n·d)), memory O(n·c) with c = 2 · ``feature_dimensions`` · ``points`` · ``window`` columns. For
+    Time O(c·(t·m + n·d)), memory O(n·c) with c = 2 · ``feature_dimensions`` · ``points`` · ``window`` columns. For
     features with few values or continuous ones whose spread tells something; very many rare features lose most in the
     reduction.
 
@@ -91,15 +91,15 @@ class FEATHER(BlockEmbedding):
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense, before a graph is read."""
         super().check_parameters()
-        whole("feature_dimensions", self.feature_dimensions, least=1)
+        whole("feature_dimensions", self.feature_dimensions, least=1, most=512)
         whole("points", self.points, least=1)
         number("largest_point", self.largest_point, least=0, above=True)
         whole("window", self.window, least=1)
         memory_bytes(self.memory_limit)
 
-    def _vectors(self, graph: AttributedGraph, workers: Workers) -> dict[str, NDArray[np.float32]]:
+    def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, NDArray[np.float32]]:
         self._check_memory(graph)
-        random = np.random.default_rng(seed_of(self.random_state))
+        random = np.random.default_rng(seed)
         features = RowMatrix(graph.features.astype(np.float32), workers)
         x, _, _ = leading_triplets(features, min(self.feature_dimensions, *features.shape), random=random)
         columns = DenseMatrix(self._characteristic(graph, x, workers), workers)
@@ -119,11 +119,9 @@ class FEATHER(BlockEmbedding):
     def _characteristic(self, graph: AttributedGraph, x: NDArray[np.float32], workers: Workers) -> NDArray[np.float32]:
         """Columns by hop, point and feature: cosines, then sines; less their means."""
         n, f = x.shape
-        degrees = np.asarray(graph.adjacency.sum(axis=1), dtype=np.float64).ravel()
-        inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
-        P = RowMatrix(sp.csr_array(sp.diags_array(inverse) @ graph.adjacency).astype(np.float32), workers)
+        P = RowMatrix(transitions(graph.adjacency), workers)
         out = np.zeros((n, 2 * f * self.points * self.window), dtype=np.float32)
-        thetas = np.linspace(0.01, self.largest_point, self.points, dtype=np.float32)
+        thetas = np.linspace(0.0, self.largest_point, self.points + 1, dtype=np.float32)[1:]
         with workers.bar(len(thetas), "characteristic functions", "point") as bar:
             for i, theta in enumerate(thetas):
                 here = np.hstack([np.cos(theta * x), np.sin(theta * x)])
@@ -132,6 +130,8 @@ class FEATHER(BlockEmbedding):
                     first = (hop * self.points + i) * 2 * f
                     out[:, first : first + 2 * f] = here[:, : 2 * f]
                 bar.update(1)
+        walked = np.diff(graph.adjacency.indptr) > 0
         for begin, end in ranges(out.shape[1], 1024):
-            out[:, begin:end] -= out[:, begin:end].mean(axis=0, dtype=np.float64).astype(np.float32)
+            out[:, begin:end] -= out[walked, begin:end].mean(axis=0, dtype=np.float64).astype(np.float32)
+        out[~walked] = 0.0  # nothing is met from there
         return out

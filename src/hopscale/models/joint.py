@@ -5,45 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.graph import AttributedGraph
 from hopscale.models.base import Traits
 from hopscale.models.blocks import BlockEmbedding
-from hopscale.models.parameters import even, memory_bytes, number, seed_of, whole
+from hopscale.models.parameters import even, memory_bytes, number, whole
 from hopscale.models.scales import MAX_WINDOW
 from hopscale.pairs import Pairs, Scale
 from hopscale.parallel import Workers
 from hopscale.solvers import PMISolver
 from hopscale.solvers.matrices import DenseMatrix, RowMatrix
 from hopscale.solvers.operators import Beside, Product, Without
-from hopscale.solvers.svd import leading_triplets
+from hopscale.solvers.svd import MAX_RANK, leading_triplets
 
 __all__ = ["ASNE", "SINE"]
 
 
-class _Joint(BlockEmbedding):
-    """What both take from the walks: the matrix that skip-gram training tends to."""
-
-    negatives: float
-    memory_limit: int | str
-
-    def _solver(self) -> PMISolver:
-        return PMISolver(
-            shift=number("negatives", self.negatives, least=0, above=True),
-            noise_exponent=1.0,
-            memory_limit=memory_bytes(self.memory_limit),
-            rows="auto",
-            walks=1,
-            seed=seed_of(self.random_state),
-        )
-
-    def _random(self) -> np.random.Generator:
-        return np.random.default_rng(seed_of(self.random_state))
-
-
-class SINE(_Joint):
+class SINE(BlockEmbedding):
     """Scalable incomplete network embedding: a node's vector predicts the nodes around it and its own features.
 
     Training on node-node and node-feature pairs alike tends to
@@ -58,7 +37,7 @@ class SINE(_Joint):
     dimensions : int, default=128
     window : int, default=10
         Largest number of hops to a node in the context.
-    negatives : float, default=1.0
+    shift : float, default=1.0
         b.
     memory_limit : int or str, default="4GiB"
         Memory for the matrix of walks; one that would not fit is refused.
@@ -88,7 +67,7 @@ class SINE(_Joint):
         dimensions: int = 128,
         *,
         window: int = 10,
-        negatives: float = 1.0,
+        shift: float = 1.0,
         memory_limit: int | str = "4GiB",
         n_jobs: int | None = -1,
         random_state: Any = 0,
@@ -96,7 +75,7 @@ class SINE(_Joint):
     ) -> None:
         self.dimensions = dimensions
         self.window = window
-        self.negatives = negatives
+        self.shift = shift
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -106,17 +85,20 @@ class SINE(_Joint):
         """Refuse parameters that make no sense, before a graph is read."""
         super().check_parameters()
         whole("window", self.window, least=1, most=MAX_WINDOW)
-        self._solver()
+        number("shift", self.shift, least=0, above=True)
+        memory_bytes(self.memory_limit)
 
-    def _vectors(self, graph: AttributedGraph, workers: Workers) -> dict[str, NDArray[np.float32]]:
-        solver, hops = self._solver(), tuple(range(1, self.window + 1))
-        nodes = solver.target(_nodes(graph), Scale(hops, self.dimensions), workers)
+    def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, NDArray[np.float32]]:
+        solver = PMISolver(shift=self.shift, memory_limit=memory_bytes(self.memory_limit), seed=seed)
+        hops = tuple(range(1, self.window + 1))
+        nodes = solver.target(Pairs.of_nodes(graph.adjacency), Scale(hops, self.dimensions), workers)
         features = solver.target(Pairs(graph.adjacency, graph.features), Scale((0,), self.dimensions), workers)
-        scores, sigma, _ = leading_triplets(Beside([nodes, features]), self.dimensions, random=self._random())
+        both, random = Beside([nodes, features]), np.random.default_rng(seed)
+        scores, sigma, _ = leading_triplets(both, self.dimensions, random=random)
         return {"nodes+features": _balanced(scores, sigma)}
 
 
-class ASNE(_Joint):
+class ASNE(BlockEmbedding):
     """Attributed social network embedding: a node's identity and its features together predict its neighbours.
 
     .. math:: \\log\\frac{c\\,A_{ij}}{d_i\\,d_j} - \\log b \\approx u_i^T v_j + \\lambda\\,(W^T f_i)^T v'_j
@@ -132,10 +114,9 @@ class ASNE(_Joint):
         λ in the vectors.
     feature_dimensions : int, default=200
         Columns that features are reduced to first, by a singular value decomposition.
-    negatives : float, default=1.0
+    shift : float, default=1.0
         b.
     iterations : int, default=3
-    memory_limit : int or str, default="4GiB"
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
@@ -166,9 +147,8 @@ class ASNE(_Joint):
         *,
         attribute_weight: float = 1.0,
         feature_dimensions: int = 200,
-        negatives: float = 1.0,
+        shift: float = 1.0,
         iterations: int = 3,
-        memory_limit: int | str = "4GiB",
         n_jobs: int | None = -1,
         random_state: Any = 0,
         verbose: bool = False,
@@ -176,9 +156,8 @@ class ASNE(_Joint):
         self.dimensions = dimensions
         self.attribute_weight = attribute_weight
         self.feature_dimensions = feature_dimensions
-        self.negatives = negatives
+        self.shift = shift
         self.iterations = iterations
-        self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -188,13 +167,13 @@ class ASNE(_Joint):
         super().check_parameters()
         even("dimensions", self.dimensions)
         number("attribute_weight", self.attribute_weight, least=0, above=True)
-        whole("feature_dimensions", self.feature_dimensions, least=1)
+        whole("feature_dimensions", self.feature_dimensions, least=1, most=MAX_RANK)
+        number("shift", self.shift, least=0, above=True)
         whole("iterations", self.iterations, least=1)
-        self._solver()
 
-    def _vectors(self, graph: AttributedGraph, workers: Workers) -> dict[str, NDArray[np.float32]]:
-        k, random = self.dimensions // 2, self._random()
-        M = self._solver().target(_nodes(graph), Scale((1,), k), workers)
+    def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, NDArray[np.float32]]:
+        k, random = self.dimensions // 2, np.random.default_rng(seed)
+        M = PMISolver(shift=self.shift, seed=seed).neighbors(Pairs.of_nodes(graph.adjacency), workers)
         basis = self._basis(graph, random, workers)
         columns = DenseMatrix(basis, workers)
         rows = DenseMatrix(np.ascontiguousarray(basis.T), workers)
@@ -217,11 +196,6 @@ class ASNE(_Joint):
         F = RowMatrix(graph.features.astype(np.float32), workers)
         scores, sigma, _ = leading_triplets(F, min(self.feature_dimensions, *F.shape), random=random)
         return np.divide(scores, sigma, out=np.zeros_like(scores), where=sigma > 0).astype(np.float32)
-
-
-def _nodes(graph: AttributedGraph) -> Pairs:
-    identity = sp.csr_array(sp.eye_array(graph.n_nodes, dtype=np.float32, format="csr"))
-    return Pairs(graph.adjacency, identity)
 
 
 def _balanced(scores: NDArray[np.float32], sigma: NDArray[np.float64]) -> NDArray[np.float32]:

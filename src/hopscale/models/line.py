@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.graph import AttributedGraph
 from hopscale.models.base import Traits
 from hopscale.models.blocks import BlockEmbedding
-from hopscale.models.parameters import memory_bytes, number, seed_of, whole
-from hopscale.pairs import Pairs, Scale
+from hopscale.models.parameters import even, number
+from hopscale.pairs import Pairs
 from hopscale.parallel import Workers
 from hopscale.solvers import PMISolver
+from hopscale.solvers.svd import MAX_RANK, leading_eigenpairs
 
 __all__ = ["LINE"]
 
@@ -34,18 +34,16 @@ class LINE(BlockEmbedding):
     ----------
     dimensions : int, default=128
         Of both orders together.
-    negatives : float, default=5.0
-        b.
-    memory_limit : int or str, default="4GiB"
-        Memory for the matrix, which has as many entries as A.
+    shift : float, default=1.0
+        b, which ratios are divided by before the logarithm.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Notes
     -----
     Time O(m·d) a pass, a dozen passes; memory O(m + n·d). Quick on any graph; it sees one step and no further, so
-    sparse graphs are better served by :class:`DeepWalk` or :class:`NetMF`. The two orders share eigenvectors: a trained
-    pair differs by its random start as well.
+    sparse graphs are better served by :class:`DeepWalk` or :class:`NetMF`. The two orders share eigenvectors, the first
+    those of positive eigenvalues: what it adds is the ones that the second had no room for.
 
     References
     ----------
@@ -64,15 +62,13 @@ class LINE(BlockEmbedding):
         self,
         dimensions: int = 128,
         *,
-        negatives: float = 5.0,
-        memory_limit: int | str = "4GiB",
+        shift: float = 1.0,
         n_jobs: int | None = -1,
         random_state: Any = 0,
         verbose: bool = False,
     ) -> None:
         self.dimensions = dimensions
-        self.negatives = negatives
-        self.memory_limit = memory_limit
+        self.shift = shift
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -80,28 +76,17 @@ class LINE(BlockEmbedding):
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense, before a graph is read."""
         super().check_parameters()
-        whole("dimensions", self.dimensions, least=2)
-        self._solver()
+        even("dimensions", self.dimensions)
+        number("shift", self.shift, least=0, above=True)
 
-    def _solver(self) -> PMISolver:
-        return PMISolver(
-            shift=number("negatives", self.negatives, least=0, above=True),
-            noise_exponent=1.0,
-            memory_limit=memory_bytes(self.memory_limit),
-            rows="exact",
-            walks=1,
-            seed=seed_of(self.random_state),
-        )
-
-    def _vectors(self, graph: AttributedGraph, workers: Workers) -> dict[str, NDArray[np.float32]]:
-        first = self.dimensions // 2
-        second = self.dimensions - first
-        identity = sp.csr_array(sp.eye_array(graph.n_nodes, dtype=np.float32, format="csr"))
-        # About half of the eigenvalues are negative, so as many again are asked for.
-        scale = Scale((1,), first + second)
-        (solution,) = self._solver().fit(Pairs(graph.adjacency, identity), [scale], workers)
-        g, h = solution.node_vectors, solution.feature_vectors
-        positive = np.flatnonzero(np.einsum("ij,ij->j", g, h, dtype=np.float64) > 0)[:first]
-        tied = np.zeros((len(g), first), dtype=np.float32)
-        tied[:, : len(positive)] = g[:, positive]
-        return {"first": tied, "second": g[:, :second]}
+    def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, NDArray[Any]]:
+        M = PMISolver(shift=self.shift, seed=seed).neighbors(Pairs.of_nodes(graph.adjacency), workers)
+        # As many again as the second order needs: about half of the eigenvalues are negative.
+        rank = min(2 * self.dimensions, MAX_RANK)
+        values, vectors = leading_eigenpairs(M, rank, random=np.random.default_rng(seed))
+        half = self.dimensions // 2
+        first = np.argsort(-values, kind="stable")[:half]
+        return {
+            "first": vectors[:, first] * np.sqrt(np.maximum(values[first], 0.0)),
+            "second": vectors[:, :half] * np.sqrt(np.abs(values[:half])),
+        }

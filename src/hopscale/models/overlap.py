@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from hopscale.graph import AttributedGraph
 from hopscale.models.base import Traits
 from hopscale.models.blocks import BlockEmbedding
-from hopscale.models.parameters import choice, number, seed_of
+from hopscale.models.parameters import choice, number
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import RowMatrix
-from hopscale.solvers.svd import leading_triplets
+from hopscale.solvers.operators import transitions
+from hopscale.solvers.svd import MAX_RANK, leading_eigenpairs, leading_triplets
 
 __all__ = ["HOPE"]
 
@@ -44,6 +45,7 @@ class HOPE(BlockEmbedding):
         The default is the normalised neighbourhood overlap of the MUSAE paper's comparison.
     decay : float, default=0.5
         katz only: β as a share of the largest for which S exists, one over the largest eigenvalue of A.
+        The logarithm of adamic-adar is of the number of neighbours, as in the classical index.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
@@ -88,29 +90,32 @@ class HOPE(BlockEmbedding):
         choice("proximity", self.proximity, get_args(Proximity))
         number("decay", self.decay, least=0, above=True, below=1)
 
-    def _vectors(self, graph: AttributedGraph, workers: Workers) -> dict[str, NDArray[np.float32]]:
-        matrix = RowMatrix(self._root(graph), workers)
-        random = np.random.default_rng(seed_of(self.random_state))
-        u_sigma, sigma, v = leading_triplets(matrix, self.dimensions, random=random)
-        u = np.divide(u_sigma, sigma, out=np.zeros_like(u_sigma), where=sigma > 0)
+    def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, NDArray[Any]]:
+        random = np.random.default_rng(seed)
         if self.proximity == "katz":
-            # A is symmetric: a singular value is an eigenvalue's size, and its sign that of u·v.
-            eigenvalues = sigma / sigma[0] * self.decay * np.sign((u * v).sum(axis=0))
-            strength = np.abs(eigenvalues / (1.0 - eigenvalues))
-        else:
-            strength = sigma**2
-        order = np.argsort(-strength, kind="stable")
-        return {"proximity": (u * np.sqrt(strength))[:, order]}
+            return {"proximity": self._katz(graph, random, workers)}
+        # S = BBᵀ = UΣ²Uᵀ, so that UΣ is its best factor.
+        scores, _, _ = leading_triplets(RowMatrix(self._root(graph), workers), self.dimensions, random=random)
+        return {"proximity": scores}
+
+    def _katz(self, graph: AttributedGraph, random: np.random.Generator, workers: Workers) -> NDArray[Any]:
+        """The strongest of βλ/(1−βλ), among more of A's eigenvalues than are wanted: it favours positive ones."""
+        rank = min(2 * self.dimensions, MAX_RANK)
+        values, vectors = leading_eigenpairs(
+            RowMatrix(graph.adjacency.astype(np.float32), workers), rank, random=random
+        )
+        scaled = self.decay * values / max(float(np.abs(values[0])), 1e-300)
+        strength = np.abs(scaled / (1.0 - scaled))
+        order = np.argsort(-strength, kind="stable")[: self.dimensions]
+        return np.asarray(vectors[:, order] * np.sqrt(strength[order]))
 
     def _root(self, graph: AttributedGraph) -> sp.csr_array:
-        """The matrix whose singular vectors are those of S."""
-        A = graph.adjacency.astype(np.float64)
-        degrees = np.asarray(A.sum(axis=1)).ravel()
+        """The matrix B with S = BBᵀ."""
         if self.proximity == "overlap":
-            inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
-            A = sp.diags_array(inverse) @ A
-        elif self.proximity == "adamic-adar":
-            # A node of degree one joins no pair, whatever it counts for.
-            weights = np.divide(1.0, np.log(np.maximum(degrees, 1.0)), out=np.zeros_like(degrees), where=degrees > 1)
-            A = A @ sp.diags_array(np.sqrt(weights))
-        return sp.csr_array(A).astype(np.float32)
+            return transitions(graph.adjacency)
+        if self.proximity == "common-neighbors":
+            return graph.adjacency.astype(np.float32)
+        # A node with one neighbour joins no pair, whatever it counts for.
+        count = np.diff(graph.adjacency.indptr).astype(np.float64)
+        weights = np.divide(1.0, np.log(np.maximum(count, 1.0)), out=np.zeros_like(count), where=count > 1)
+        return sp.csr_array(graph.adjacency @ sp.diags_array(np.sqrt(weights))).astype(np.float32)

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from hopscale.exceptions import ParameterError
 
-__all__ = ["choice", "even", "memory_bytes", "number", "seed_of", "whole"]
+__all__ = ["check_seed", "choice", "even", "memory_bytes", "number", "seed_of", "whole"]
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
@@ -62,6 +62,12 @@ def memory_bytes(value: Any) -> int:
     elif isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 1 <= value < 2**63:
         return int(value)
     raise ParameterError(f"memory_limit must be a number of bytes or a text such as '4GiB', not {value!r}")
+
+
+def check_seed(random_state: Any) -> None:
+    """Refuse what is no ``random_state``, without drawing from one."""
+    if not isinstance(random_state, (np.random.RandomState, np.random.Generator)):
+        seed_of(random_state)
 
 
 def seed_of(random_state: Any) -> int:

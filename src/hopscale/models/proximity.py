@@ -8,6 +8,7 @@ from hopscale.models.base import Traits
 from hopscale.models.parameters import number
 from hopscale.models.scales import Context
 from hopscale.models.walking import SolverName, WalkEmbedding
+from hopscale.solvers.pmi import Rows
 
 __all__ = ["DeepWalk", "Node2Vec", "Walklets"]
 
@@ -96,18 +97,19 @@ class Node2Vec(_ProximityEmbedding):
     window : int, default=10
         Largest number of hops.
     p, q : float, default=1.0, 1.0
-        Return and in-out parameter.
+        Return and in-out parameter, from .001 to 1000.
     solver : {"pmi", "sgns"}, default="pmi"
-        ``"sgns"`` trains as the paper does; ``"pmi"`` factorises the matrix that this tends to, estimated from
-        ``walk_length * walks_per_node`` walks of each node.
-    memory_limit, walk_length, walks_per_node, epochs, negatives, n_jobs, random_state, verbose
+        ``"sgns"`` trains as the paper does; ``"pmi"`` factorises the matrix that this tends to. With a bias its rows
+        are always estimated, from ``walk_length * walks_per_node`` walks of each node.
+    rows, memory_limit, walk_length, walks_per_node, epochs, negatives, n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Notes
     -----
     Time O(n · walks · t) for the walks, with a logarithm of the degree for every step, and O(nnz·d) or O(pairs·d) to
     learn; memory O(m + nnz + n·d), where the paper's tables take O(m·degree). Pairs are of a node and what a walk meets
-    after it; the walk has come from a neighbour that is drawn in proportion to the edges' weights.
+    after it; the walk has come from a neighbour that is drawn in proportion to the edges' weights. What is common, and
+    how often a node is visited, is taken from the degrees, which a bias shifts a little.
     Worth the search for p and q where communities and roles both matter; often :class:`DeepWalk` does as well.
 
     References
@@ -125,7 +127,6 @@ class Node2Vec(_ProximityEmbedding):
 
     # What is left as it is; see WalkEmbedding.
     shift = 1.0
-    rows = "auto"
     start = "degree"
     share_negatives = True
     noise_exponent = 1.0
@@ -141,6 +142,7 @@ class Node2Vec(_ProximityEmbedding):
         p: float = 1.0,
         q: float = 1.0,
         solver: SolverName = "pmi",
+        rows: Rows = "auto",
         memory_limit: int | str = "4GiB",
         walk_length: int = 80,
         walks_per_node: int = 10,
@@ -155,6 +157,7 @@ class Node2Vec(_ProximityEmbedding):
         self.p = p
         self.q = q
         self.solver = solver
+        self.rows = rows
         self.memory_limit = memory_limit
         self.walk_length = walk_length
         self.walks_per_node = walks_per_node
@@ -170,7 +173,8 @@ class Node2Vec(_ProximityEmbedding):
         self._step_weights()
 
     def _step_weights(self) -> tuple[float, float]:
-        return 1.0 / number("p", self.p, least=0, above=True), 1.0 / number("q", self.q, least=0, above=True)
+        back = 1.0 / number("p", self.p, least=1e-3, below=1001)
+        return back, 1.0 / number("q", self.q, least=1e-3, below=1001)
 
     def _hop_groups(self) -> list[tuple[int, ...]]:
         return [tuple(range(1, self.window + 1))]

@@ -15,17 +15,17 @@ from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError, 
 from hopscale.graph import AttributedGraph, name_array
 from hopscale.io import as_graph
 from hopscale.models.base import NodeEmbedding
-from hopscale.models.parameters import whole
+from hopscale.models.parameters import check_seed, whole
 from hopscale.pairs import Pairs, Scale, split_dimensions
 from hopscale.parallel import Workers, effective_jobs
 from hopscale.solvers import PMISolver, SGNSSolver, Solution
+from hopscale.solvers.svd import MAX_RANK
 
 __all__ = ["MAX_WINDOW", "Context", "ScaleEmbedding"]
 
 Context = Literal["features", "features+nodes", "nodes"]
 
 MAX_WINDOW = 30  # kernels take hops as the bits of a mask
-MAX_DIMENSIONS = 1016  # of one scale: a kernel's row holds 1,024 floats, and the direct solver adds 8
 
 
 class ScaleEmbedding(NodeEmbedding):
@@ -45,7 +45,7 @@ class ScaleEmbedding(NodeEmbedding):
         """What a walk sees at a node: its features, the node itself, or both."""
 
     @abstractmethod
-    def _checked_solver(self) -> PMISolver | SGNSSolver:
+    def _checked_solver(self, seed: int) -> PMISolver | SGNSSolver:
         """The solver that the parameters ask for."""
 
     def _step_weights(self) -> tuple[float, float]:
@@ -55,14 +55,15 @@ class ScaleEmbedding(NodeEmbedding):
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense, before a graph is read."""
         self._checked_scales()
-        self._checked_solver()
+        self._checked_solver(0)
         effective_jobs(self.n_jobs)
+        check_seed(self.random_state)
 
     # Learning.
 
-    def _learn(self, graph: AttributedGraph) -> None:
+    def _learn(self, graph: AttributedGraph, seed: int) -> None:
         scales = self._checked_scales()
-        solver = self._checked_solver()
+        solver = self._checked_solver(seed)
         pairs, feature_names = self._checked_pairs(graph)
         with Workers(self.n_jobs, verbose=bool(self.verbose)) as workers:
             solutions = solver.fit(pairs, scales, workers)
@@ -123,8 +124,8 @@ class ScaleEmbedding(NodeEmbedding):
             raise ParameterError(
                 f"dimensions={self.dimensions} is too few for {len(groups)} scales: each needs at least one"
             )
-        if max(scale.dimensions for scale in scales) > MAX_DIMENSIONS:
-            raise ParameterError(f"at most {MAX_DIMENSIONS} dimensions a scale are possible")
+        if max(scale.dimensions for scale in scales) > MAX_RANK:
+            raise ParameterError(f"at most {MAX_RANK} dimensions a scale are possible")
         return scales
 
     def _checked_pairs(self, graph: AttributedGraph) -> tuple[Pairs, NDArray[Any]]:
@@ -132,7 +133,7 @@ class ScaleEmbedding(NodeEmbedding):
         names = self.context_names(graph)
         if self._context == "nodes":
             back, away = self._step_weights()
-            return Pairs(graph.adjacency, _identity(graph.n_nodes), back, away), names
+            return Pairs.of_nodes(graph.adjacency, back, away), names
         if self._context == "features+nodes":
             both = sp.csr_array(sp.hstack([graph.features, _identity(graph.n_nodes)], format="csr"))
             return Pairs(graph.adjacency, both), names

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from hopscale.graph import AttributedGraph
 from hopscale.models.base import Traits
 from hopscale.models.blocks import BlockEmbedding
-from hopscale.models.parameters import even, number, seed_of, whole
+from hopscale.models.parameters import even, number, whole
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import RowMatrix
 from hopscale.solvers.operators import TwoSteps
-from hopscale.solvers.svd import leading_triplets
+from hopscale.solvers.svd import MAX_RANK, leading_triplets
 
 __all__ = ["TADW"]
 
@@ -88,12 +88,12 @@ class TADW(BlockEmbedding):
         """Refuse parameters that make no sense, before a graph is read."""
         super().check_parameters()
         even("dimensions", self.dimensions)
-        whole("text_dimensions", self.text_dimensions, least=1)
+        whole("text_dimensions", self.text_dimensions, least=1, most=MAX_RANK)
         number("regularization", self.regularization, least=0, above=True)
         whole("iterations", self.iterations, least=1)
 
-    def _vectors(self, graph: AttributedGraph, workers: Workers) -> dict[str, Matrix]:
-        random = np.random.default_rng(seed_of(self.random_state))
+    def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, Matrix]:
+        random = np.random.default_rng(seed)
         T = reduced_features(graph.features, self.text_dimensions, random, workers)
         walk = TwoSteps(graph.adjacency, workers)
         k, ridge = self.dimensions // 2, self.regularization / 2

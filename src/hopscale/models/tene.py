@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hopscale.graph import AttributedGraph
 from hopscale.models.base import Traits
 from hopscale.models.blocks import BlockEmbedding
-from hopscale.models.parameters import even, number, seed_of, whole
+from hopscale.models.parameters import even, number, whole
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import RowMatrix
 from hopscale.solvers.operators import TwoSteps
@@ -91,10 +91,10 @@ class TENE(BlockEmbedding):
         number("text_weight", self.text_weight, least=0, above=True)
         whole("iterations", self.iterations, least=1)
 
-    def _vectors(self, graph: AttributedGraph, workers: Workers) -> dict[str, Matrix]:
+    def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, Matrix]:
         M, F = TwoSteps(graph.adjacency, workers), RowMatrix(graph.features.astype(np.float32), workers)
         (n, q), k = F.shape, self.dimensions // 2
-        random = np.random.default_rng(seed_of(self.random_state))
+        random = np.random.default_rng(seed)
         X, U, H = (random.random((n, k), dtype=np.float32) for _ in range(3))
         V, C = random.random((q, k), dtype=np.float32), random.random((k, k), dtype=np.float32)
         a, b = float(self.agreement), float(self.text_weight)

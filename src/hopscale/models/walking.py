@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from hopscale.exceptions import ParameterError
-from hopscale.models.parameters import choice, memory_bytes, number, seed_of, whole
+from hopscale.models.parameters import choice, memory_bytes, number, whole
 from hopscale.models.scales import ScaleEmbedding
 from hopscale.solvers import PMISolver, SGNSSolver
 from hopscale.solvers.sgns import MAX_NEGATIVES
@@ -66,12 +66,11 @@ class WalkEmbedding(ScaleEmbedding):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _checked_solver(self) -> PMISolver | SGNSSolver:
+    def _checked_solver(self, seed: int) -> PMISolver | SGNSSolver:
         choice("solver", self.solver, ["pmi", "sgns"])
         walk_length = whole("walk_length", self.walk_length, least=1)
         walks_per_node = whole("walks_per_node", self.walks_per_node, least=1)
         walks = whole("walk_length * walks_per_node", walk_length * walks_per_node, least=1, most=MAX_WALKS)
-        seed = seed_of(self.random_state)
         if self.solver == "pmi":
             return PMISolver(
                 shift=number("shift", self.shift, least=0, above=True),

@@ -45,6 +45,8 @@ class Method:
 
     def build(self, solver: str | None = None, **parameters: Any) -> NodeEmbedding:
         """An unfitted model; ``parameters`` come on top of the method's own."""
+        if solver not in (None, *self.ways):
+            raise ParameterError(f"{self.name} has no solver {solver!r}, but {', '.join(self.ways)}")
         if solver in SOLVERS:
             parameters["solver"] = solver
         asked = {**self.parameters, **parameters}

@@ -13,7 +13,7 @@ from hopscale.solvers.matrices import RowMatrix
 from hopscale.solvers.svd import Operator
 from hopscale.solvers.tables import Array
 
-__all__ = ["Beside", "Product", "TwoSteps", "Without", "smoothing", "unit_rows", "weighted_rows"]
+__all__ = ["Beside", "Product", "TwoSteps", "Without", "smoothing", "transitions", "unit_rows"]
 
 
 class Beside:
@@ -76,7 +76,7 @@ class TwoSteps:
     """(P + P²)/2: where a walk is after one step or two."""
 
     def __init__(self, adjacency: sp.csr_array, workers: Workers) -> None:
-        self._p = RowMatrix(weighted_rows(adjacency, _inverse(_row_sums(adjacency))), workers)
+        self._p = RowMatrix(transitions(adjacency), workers)
         self.shape = self._p.shape
 
     def times(self, x: Array) -> Array:
@@ -99,18 +99,23 @@ def smoothing(adjacency: sp.csr_array, strength: float, workers: Workers) -> Row
     return RowMatrix(sp.csr_array(kept + strength * normalised).astype(np.float32), workers)
 
 
+def transitions(adjacency: sp.csr_array) -> sp.csr_array:
+    """P = D⁻¹A, with empty rows for isolated nodes."""
+    return _weighted_rows(adjacency, _inverse(_row_sums(adjacency)))
+
+
 def unit_rows(matrix: sp.csr_array) -> sp.csr_array:
     """The matrix with rows of length one, or zero."""
-    return weighted_rows(matrix, _inverse(np.sqrt(_row_sums(matrix.multiply(matrix)))))
+    return _weighted_rows(matrix, _inverse(np.sqrt(_row_sums(matrix.multiply(matrix)))))
 
 
-def weighted_rows(matrix: sp.csr_array, weights: NDArray[np.float64]) -> sp.csr_array:
+def _weighted_rows(matrix: sp.csr_array, weights: NDArray[np.float64]) -> sp.csr_array:
     """The matrix with each row multiplied by a number."""
     return sp.csr_array(sp.diags_array(weights) @ matrix).astype(np.float32)
 
 
 def _row_sums(matrix: sp.sparray) -> NDArray[np.float64]:
-    return np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
 
 
 def _inverse(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -54,12 +54,12 @@ class PMISolver:
         Where the walks of p(f) start.
     """
 
-    shift: float
-    noise_exponent: float
-    memory_limit: int
-    rows: Rows
-    walks: int
-    seed: int
+    shift: float = 1.0
+    noise_exponent: float = 1.0
+    memory_limit: int = 4 * 2**30
+    rows: Rows = "auto"
+    walks: int = 800
+    seed: int = 0
     start: Start = "degree"
 
     def fit(self, pairs: Pairs, scales: Sequence[Scale], workers: Workers) -> list[Solution]:
@@ -105,18 +105,25 @@ class PMISolver:
         Raises
         ------
         ParameterError
-            If they would take more memory than the limit.
+            If they would take more memory than the limit, or too long.
         """
         scaling = self._scaling(pairs.feature_probability(scale, self.start))
         if scale.is_self:
             return RowMatrix(pairs.own_rows(scaling), workers)
         exact = self._exact(pairs, [scale], [scaling], workers)
         if exact is None:
+            long = pairs.work([scale]) > EXACT_WORK
+            reason = "take too long" if long else f"take more than memory_limit ({self.memory_limit:,} bytes)"
+            way_out = "take" if long else "raise the limit, or take"
             raise ParameterError(
-                f"the matrix of walks over {scale.label} hop(s) between {pairs.n_nodes:,} nodes would take more than "
-                f"memory_limit ({self.memory_limit:,} bytes), or too long: raise the limit or take a smaller window"
+                f"the matrix of walks over {scale.label} hop(s) between {pairs.n_nodes:,} nodes would {reason}: "
+                f"{way_out} a smaller window"
             )
         return exact[0]
+
+    def neighbors(self, pairs: Pairs, workers: Workers) -> RowMatrix:
+        """The matrix of one hop between nodes, which has no more entries than A."""
+        return RowMatrix(pairs.neighbor_rows(self._scaling(pairs.feature_probability(Scale((1,), 1)))), workers)
 
     def _matrix(
         self, pairs: Pairs, scale: Scale, scaling: NDArray[np.float32], workers: Workers
