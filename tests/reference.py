@@ -109,8 +109,15 @@ class Stream:
         i = ((bits >> 32) * len(keep)) >> 32
         return i if np.float32((bits & 0xFFFFFF) * 2.0**-24) < keep[i] else int(other[i])
 
-    def step(self, walks, v):
-        """One step on a WalkGraph."""
+    def step(self, walks, v, last=None):
+        """One step on a WalkGraph; come from ``last``, one of node2vec's."""
+        if last is not None:
+            around = walks.neighbors[walks.offsets[last] : walks.offsets[last + 1]]
+            while True:
+                u = self.step(walks, v)
+                weight = walks.back if u == last else 1.0 if u in around else walks.away
+                if self.uniform() * np.float32(max(1.0, walks.back, walks.away)) < np.float32(weight):
+                    return u
         edges = slice(walks.offsets[v], walks.offsets[v + 1])
         targets = walks.neighbors[edges]
         if walks.alias is None:

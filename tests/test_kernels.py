@@ -239,8 +239,11 @@ def train(walks, context, noise, G, H, touches, nodes, visits, hops, how):
         random, seen = Stream(seed, scale, round_, int(v)), []
         for first in range(0, count, 8):  # walks are taken eight at a time
             paths = [[v] for _ in range(min(8, count - first))]
-            for _, path in product(range(max(hops)), paths):
-                path.append(random.step(walks, path[-1]))
+            before = [random.step(walks, v) if walks.second_order and max(hops) else None for _ in paths]
+            for _, k in product(range(max(hops)), range(len(paths))):
+                path = paths[k]
+                path.append(random.step(walks, path[-1], before[k]))
+                before[k] = path[-2] if walks.second_order else None
             for path, hop in product(paths, sorted(hops)):
                 u = path[hop]
                 for e in range(offsets[u], offsets[u + 1]):
@@ -267,16 +270,17 @@ class TestTrain:
     @pytest.mark.parametrize(
         ("kind", "width"),
         [("plain", 16), ("plain", 48), ("plain", 176)]
-        + [(kind, 16) for kind in ("frozen", "counts", "subsampled", "weighted", "pooled", "self")],
+        + [(kind, 16) for kind in ("frozen", "counts", "subsampled", "weighted", "pooled", "self", "second order")],
     )
     def test_is_the_algorithm(self, isa, rng, batch, shared, kind, width):
         graph = random_graph(12, 10, weighted=kind == "weighted", isolated=1, seed=3)
-        walks = WalkGraph.of(graph.adjacency)
+        bias = {"back": 4.0, "away": 0.5} if kind == "second order" else {}
+        walks = WalkGraph.of(graph.adjacency, **bias)
         offsets, columns, _ = csr(graph.features.toarray())
         counts = rng.uniform(0, 3, len(columns)).astype(np.float32) if kind in ("counts", "subsampled") else None
         keep = rng.uniform(0.2, 1, 10).astype(np.float32) if kind == "subsampled" else None
         noise = NoiseTable.of(np.arange(10.0))  # the first feature is never noise
-        hops = {"pooled": (1, 3), "self": (0,)}.get(kind, (2,))
+        hops = {"pooled": (1, 3), "second order": (1, 3), "self": (0,)}.get(kind, (2,))
         nodes = np.array([3, 7, 0, 10], dtype=np.int32)
         visits = np.array([9, 4, 0, 30], dtype=np.int64)
         G, H = normal(rng, 12, width) / 4, normal(rng, 10, width) / 4
@@ -338,7 +342,7 @@ class TestTrain:
         context = (*csr(np.eye(4))[:2], counts, keep)
         how = (0.05, 5, 1, 5, 0, 1, 0)
         tables = (G, H, own, touches)
-        arguments = (offsets, neighbors, *alias, *context, *noise_arguments(noise), *tables, nodes, visits)
+        arguments = (offsets, neighbors, *alias, 1.0, 1.0, *context, *noise_arguments(noise), *tables, nodes, visits)
         return list(_native.train(*arguments, 2, *how, stop))
 
 

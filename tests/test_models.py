@@ -22,9 +22,8 @@ from hopscale.exceptions import (
     ParameterError,
     UnknownNodeError,
 )
-from hopscale.models.base import MAX_DIMENSIONS
 from hopscale.parallel import Workers
-from hopscale.solvers.pmi import OVERSAMPLING
+from hopscale.solvers.svd import MAX_RANK, OVERSAMPLING
 from hopscale.solvers.tables import padded
 from reference import csr, dense, random_graph
 
@@ -389,21 +388,21 @@ class TestBadParameters:
                     with pytest.raises(NotFittedError):
                         model.node_vectors()
 
-    @pytest.mark.parametrize(("name", "hops"), [("AE", 4), ("MUSAE", 4), ("DeepWalk", 3), ("Walklets", 3)])
+    @pytest.mark.parametrize(("name", "scales"), [("AE", 2), ("MUSAE", 4), ("Walklets", 3)])
     @every_solver
-    def test_every_hop_needs_a_dimension(self, name, hops, solver):
-        with pytest.raises(ParameterError, match=f"dimensions={hops - 1} is too few for {hops} hops"):
-            make(name, solver, dimensions=hops - 1).fit(toy())
-        assert make(name, solver, dimensions=hops).fit(toy()).embedding_.any(axis=0).all()
+    def test_every_scale_needs_a_dimension(self, name, scales, solver):
+        with pytest.raises(ParameterError, match=f"dimensions={scales - 1} is too few for {scales} scales"):
+            make(name, solver, dimensions=scales - 1).fit(toy())
+        assert make(name, solver, dimensions=scales).fit(toy()).embedding_.any(axis=0).all()
 
     @every_solver
     def test_more_dimensions_than_a_kernel_can_hold(self, solver):
-        with pytest.raises(ParameterError, match=f"{MAX_DIMENSIONS} dimensions"):
-            make("DeepWalk", solver, dimensions=MAX_DIMENSIONS + 1).fit(toy())
+        with pytest.raises(ParameterError, match=f"{MAX_RANK} dimensions"):
+            make("DeepWalk", solver, dimensions=MAX_RANK + 1).fit(toy())
 
     def test_as_many_dimensions_as_a_kernel_can_hold(self):
-        assert make("DeepWalk", "sgns", dimensions=MAX_DIMENSIONS).fit(toy()).embedding_.any(axis=0).all()
-        widest = np.ones((1, padded(MAX_DIMENSIONS + OVERSAMPLING)), dtype=np.float32)  # of the direct solver
+        assert make("DeepWalk", "sgns", dimensions=MAX_RANK).fit(toy()).embedding_.any(axis=0).all()
+        widest = np.ones((1, padded(MAX_RANK + OVERSAMPLING)), dtype=np.float32)  # of the direct solver
         product = np.zeros_like(widest)
         _native.csr_times(*csr([[2.0]]), widest, product, 0, 1)
         assert (product == 2).all()

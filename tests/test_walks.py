@@ -56,7 +56,7 @@ class TestStreams:
     """Where a visit of one step leads, read off the training kernel: features are nodes, their vectors unit ones."""
 
     N = 9
-    CLIQUE = (*csr(np.ones((N, N)) - np.eye(N))[:2], None, None, *csr(np.eye(N))[:2], None, None)
+    CLIQUE = (*csr(np.ones((N, N)) - np.eye(N))[:2], None, None, 1.0, 1.0, *csr(np.eye(N))[:2], None, None)
     NOISE = tuple(vars(NoiseTable.of(np.ones(N))).values())
 
     def reached(self, *, seed, scale, round_, nodes=range(N)):

@@ -20,16 +20,46 @@ if TYPE_CHECKING:
     from hopscale.datasets import load
     from hopscale.graph import AttributedGraph
     from hopscale.io import from_edges, from_networkx, from_tables, read_graph
-    from hopscale.models import AE, MUSAE, DeepWalk, Walklets, load_model
+    from hopscale.models import (
+        AANE,
+        AE,
+        ASNE,
+        BANE,
+        FEATHER,
+        HOPE,
+        LINE,
+        MUSAE,
+        SINE,
+        TADW,
+        TENE,
+        DeepWalk,
+        GraRep,
+        NetMF,
+        Node2Vec,
+        Walklets,
+        load_model,
+    )
     from hopscale.tasks import evaluate
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AANE",
     "AE",
+    "ASNE",
+    "BANE",
+    "FEATHER",
+    "HOPE",
+    "LINE",
     "MUSAE",
+    "SINE",
+    "TADW",
+    "TENE",
     "AttributedGraph",
     "DeepWalk",
+    "GraRep",
+    "NetMF",
+    "Node2Vec",
     "Walklets",
     "datasets",
     "evaluate",
@@ -44,11 +74,11 @@ __all__ = [
 # Imported when they are first asked for: the command line must heed Ctrl-C before NumPy and scikit-learn are read.
 _ROOMS = ("datasets", "exceptions", "graph", "io", "models", "tasks")
 _HOMES = {
-    "AE": "models",
-    "MUSAE": "models",
+    **dict.fromkeys(
+        ("AANE", "AE", "ASNE", "BANE", "FEATHER", "HOPE", "LINE", "MUSAE", "SINE", "TADW", "TENE"), "models"
+    ),
+    **dict.fromkeys(("DeepWalk", "GraRep", "NetMF", "Node2Vec", "Walklets"), "models"),
     "AttributedGraph": "graph",
-    "DeepWalk": "models",
-    "Walklets": "models",
     "evaluate": "tasks",
     "from_edges": "io",
     "from_networkx": "io",

@@ -36,7 +36,7 @@ class AttributedGraph:
     features : sparse matrix or array of shape (n, q), optional
         Feature values, non-negative. Binary in the paper; any other value is read as being
         proportional to p(f|v), so that a feature of value 2 counts twice. Without it the graph has
-        no features, which is enough for ``DeepWalk`` and ``Walklets``.
+        no features, which is enough for ``DeepWalk``, ``Walklets`` and others.
     node_ids : sequence of hashable, optional
         One distinct name a node; 0..n-1 by default.
     feature_names : sequence of hashable, optional

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hopscale._core import _native
 from hopscale.parallel import Workers, ranges
-from hopscale.walks import WalkGraph
+from hopscale.walks import Start, WalkGraph
 
 __all__ = ["Pairs", "Panel", "Scale", "split_dimensions"]
 
@@ -83,14 +83,22 @@ class Panel:
 
 @dataclass(frozen=True)
 class Pairs:
-    """A graph's walks and the context that they see."""
+    """A graph's walks and the context that they see; see :meth:`WalkGraph.of` for ``back`` and ``away``."""
 
     adjacency: sp.csr_array
     context: sp.csr_array
+    back: float = 1.0
+    away: float = 1.0
     walks: WalkGraph = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "walks", WalkGraph.of(self.adjacency))
+        object.__setattr__(self, "walks", WalkGraph.of(self.adjacency, back=self.back, away=self.away))
+
+    @classmethod
+    def of_nodes(cls, adjacency: sp.csr_array, back: float = 1.0, away: float = 1.0) -> Pairs:
+        """Walks that see the nodes themselves, F = I."""
+        n = adjacency.shape[0]
+        return cls(adjacency, sp.csr_array(sp.eye_array(n, dtype=np.float32, format="csr")), back, away)
 
     @property
     def n_nodes(self) -> int:
@@ -116,17 +124,23 @@ class Pairs:
         """Column of each entry of the context, as the kernels want it."""
         return self.context.indices.astype(np.int32, copy=False)
 
-    def feature_probability(self, scale: Scale) -> NDArray[np.float64]:
-        """Probability p(f) of each feature: E_ff/c, or at scale 0 its mean over all nodes.
+    def feature_probability(self, scale: Scale, start: Start = "degree") -> NDArray[np.float64]:
+        """Probability p(f) of each feature for walks that start in proportion to degree, E_ff/c, or at every node.
 
         No walk is taken at scale 0, so nodes count equally there, isolated ones too (measured:
         better than weighting them by degree).
         """
-        n = self.n_nodes
+        n, degrees = self.n_nodes, self.walks.degrees
         if scale.is_self:
             weights = np.full(n, 1.0 / n)
+        elif start == "degree":
+            weights = degrees / max(degrees.sum(), 1e-300)  # where walks are stays the same, hop after hop
         else:
-            weights = self.walks.degrees / max(self.walks.degrees.sum(), 1e-300)
+            weights, here = np.zeros(n), np.full(n, 1.0 / n)
+            inverse = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
+            for hop in range(1, scale.hops[-1] + 1):
+                here = np.asarray((here * inverse) @ self.adjacency)
+                weights += here * (hop in scale.hops) / len(scale.hops)
         return np.asarray(weights @ self.context.astype(np.float64)).ravel()
 
     def own_rows(self, scaling: NDArray[np.float32]) -> sp.csr_array:
@@ -137,6 +151,16 @@ class Pairs:
         own = sp.csr_array((values, F.indices, F.indptr), shape=F.shape, copy=True)
         own.eliminate_zeros()
         return own
+
+    def neighbor_rows(self, scaling: NDArray[np.float32]) -> sp.csr_array:
+        """Positive entries of log(scaling · P): one hop between nodes, where the matrix is as sparse as A."""
+        A = self.adjacency
+        inverse = np.divide(1.0, self.walks.degrees, out=np.zeros(self.n_nodes), where=self.walks.degrees > 0)
+        ratio = np.repeat(inverse, np.diff(A.indptr)) * A.data * scaling[A.indices]
+        values = np.log(np.maximum(ratio, 1.0)).astype(np.float32)
+        rows = sp.csr_array((values, A.indices, A.indptr), shape=A.shape, copy=True)
+        rows.eliminate_zeros()
+        return rows
 
     def sees_features(self, scale: Scale) -> NDArray[np.bool_]:
         """Whether a walk from each node can meet any feature at this scale."""

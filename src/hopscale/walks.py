@@ -74,10 +74,16 @@ class WalkGraph:
     weights: NDArray[np.float32] | None
     alias: AliasTable | None
     degrees: NDArray[np.float64]
+    back: float = 1.0
+    away: float = 1.0
 
     @classmethod
-    def of(cls, adjacency: sp.csr_array) -> WalkGraph:
-        """Arrays of a symmetric adjacency matrix; edge weights are dropped where all are equal."""
+    def of(cls, adjacency: sp.csr_array, *, back: float = 1.0, away: float = 1.0) -> WalkGraph:
+        """Arrays of a symmetric adjacency matrix; edge weights are dropped where all are equal.
+
+        ``back`` and ``away`` are node2vec's 1/p and 1/q: what an edge counts that leads back to where the walk came
+        from, or to a node that is no neighbour of that one.
+        """
         offsets = adjacency.indptr.astype(np.int64)
         data = adjacency.data.astype(np.float32, copy=False)
         weighted = data.size > 0 and bool(np.any(data != data[0]))
@@ -88,7 +94,14 @@ class WalkGraph:
             weights=data if weighted else None,
             alias=AliasTable.of(data, offsets) if weighted else None,
             degrees=degrees,
+            back=back,
+            away=away,
         )
+
+    @property
+    def second_order(self) -> bool:
+        """Whether a step depends on the last one."""
+        return (self.back, self.away) != (1.0, 1.0)
 
     @property
     def n_nodes(self) -> int:
@@ -105,7 +118,7 @@ class WalkGraph:
     def kernel_arguments(self) -> tuple[Any, ...]:
         """Leading arguments of every kernel that walks."""
         keep, other = (self.alias.keep, self.alias.other) if self.alias else (None, None)
-        return self.offsets, self.neighbors, keep, other
+        return self.offsets, self.neighbors, keep, other, self.back, self.away
 
     def sample(self, starts: NDArray[np.int32], count: int, steps: int, seed: int) -> NDArray[np.int32]:
         """Nodes at steps 1..``steps`` of ``count`` walks from every start; -1 from isolated ones."""

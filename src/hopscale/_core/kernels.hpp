@@ -10,6 +10,7 @@ struct SkipGram {
     const std::int32_t *neighbors;
     const float *edge_keep;
     const std::int32_t *edge_other;
+    float back, away;
     const std::int64_t *feature_offsets;
     const std::int32_t *feature_columns;
     const float *feature_counts;

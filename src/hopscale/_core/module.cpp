@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -47,6 +48,8 @@ void require(bool holds, const char *message) {
     if (!holds) throw std::invalid_argument(message);
 }
 
+bool is_weight(float x) { return x > 0 && std::isfinite(x); }
+
 int row_width(std::size_t columns) {
     require(columns > 0 && columns % 16 == 0 && columns <= hopscale::MAX_WIDTH, "rows must be padded to 16 floats");
     return int(columns);
@@ -59,11 +62,12 @@ template <typename T> nb::object owned(std::vector<T> &&values) {
 }
 
 hopscale::WalkSource walk_source(const Vector<std::int64_t> &edge_offsets, const Vector<std::int32_t> &neighbors,
-                                 const Maybe<float> &edge_keep, const Maybe<std::int32_t> &edge_other,
-                                 const Vector<std::int64_t> &feature_offsets,
+                                 const Maybe<float> &edge_keep, const Maybe<std::int32_t> &edge_other, float back,
+                                 float away, const Vector<std::int64_t> &feature_offsets,
                                  const Vector<std::int32_t> &feature_columns) {
-    return {edge_offsets.data(), neighbors.data(),       data(edge_keep),
-            data(edge_other),    feature_offsets.data(), feature_columns.data()};
+    require(is_weight(back) && is_weight(away), "weights of steps back and away must be positive");
+    return {edge_offsets.data(), neighbors.data(), data(edge_keep),        data(edge_other),
+            back,                away,             feature_offsets.data(), feature_columns.data()};
 }
 
 }  // namespace
@@ -167,7 +171,7 @@ NB_MODULE(_native, m) {
 
     m.def("train",
           [](Vector<std::int64_t> edge_offsets, Vector<std::int32_t> neighbors, Maybe<float> edge_keep,
-             Maybe<std::int32_t> edge_other, Vector<std::int64_t> feature_offsets,
+             Maybe<std::int32_t> edge_other, float back, float away, Vector<std::int64_t> feature_offsets,
              Vector<std::int32_t> feature_columns, Maybe<float> feature_counts, Maybe<float> feature_keep,
              Vector<std::uint32_t> noise_last, Vector<std::uint32_t> noise_feature, Vector<std::uint32_t> noise_guide,
              int noise_shift, MatrixOut<float> node_table,
@@ -189,10 +193,12 @@ NB_MODULE(_native, m) {
                           fits(feature_counts, feature_columns.shape(0)) &&
                           fits(feature_keep, features.shape(0)),
                       "train: alias tables need an entry per edge, counts one per feature entry, keep one per feature");
+              require(is_weight(back) && is_weight(away), "train: weights of steps back and away must be positive");
               require(batch >= 1 && batch <= hopscale::MAX_BATCH && shared >= 1 && shared <= hopscale::MAX_BATCH,
                       "train: batch and shared must lie between 1 and 64");
               const auto result = chosen->train(
-                  {edge_offsets.data(), neighbors.data(), data(edge_keep), data(edge_other), feature_offsets.data(),
+                  {edge_offsets.data(), neighbors.data(), data(edge_keep), data(edge_other), back, away,
+                   feature_offsets.data(),
                    feature_columns.data(), data(feature_counts), data(feature_keep), noise_last.data(),
                    noise_feature.data(), noise_guide.data(), noise_shift, node_table.data(), features.data(),
                    own ? own->data() : nullptr, touches ? touches->data() : nullptr, row_width(node_table.shape(1)), nodes.data(), visits.data(),
@@ -200,7 +206,7 @@ NB_MODULE(_native, m) {
                    stop.data()});
               return std::vector<std::int64_t>{result.pairs, result.not_finite};
           },
-          "edge_offsets"_a, "neighbors"_a, "edge_keep"_a.none(), "edge_other"_a.none(), "feature_offsets"_a,
+          "edge_offsets"_a, "neighbors"_a, "edge_keep"_a.none(), "edge_other"_a.none(), "back"_a, "away"_a, "feature_offsets"_a,
           "feature_columns"_a, "feature_counts"_a.none(), "feature_keep"_a.none(), "noise_last"_a, "noise_feature"_a,
           "noise_guide"_a, "noise_shift"_a, "node_table"_a.noconvert(), "features"_a,
           "own"_a.none().noconvert(), "touches"_a.none().noconvert(), "nodes"_a, "visits"_a, "hops"_a, "learning_rate"_a, "negatives"_a, "batch"_a,
@@ -225,26 +231,27 @@ NB_MODULE(_native, m) {
 
     m.def("sample_walks",
           [](Vector<std::int64_t> edge_offsets, Vector<std::int32_t> neighbors, Maybe<float> edge_keep,
-             Maybe<std::int32_t> edge_other, Vector<std::int32_t> starts, int count, std::uint64_t seed,
+             Maybe<std::int32_t> edge_other, float back, float away, Vector<std::int32_t> starts, int count, std::uint64_t seed,
              nb::ndarray<std::int32_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> out) {
               require(out.shape(0) == starts.shape(0) && std::int64_t(out.shape(1)) == count,
                       "sample_walks: shapes do not match");
-              const hopscale::WalkSource source{edge_offsets.data(), neighbors.data(), data(edge_keep),
-                                                data(edge_other),    nullptr,          nullptr};
+              require(is_weight(back) && is_weight(away), "sample_walks: weights of steps back and away must be positive");
+              const hopscale::WalkSource source{edge_offsets.data(), neighbors.data(), data(edge_keep), data(edge_other),
+                                                back,                away,             nullptr,         nullptr};
               hopscale::sample_walks(source, starts.data(), std::int64_t(starts.shape(0)), count,
                                      int(out.shape(2)), seed, out.data());
           },
-          "edge_offsets"_a, "neighbors"_a, "edge_keep"_a.none(), "edge_other"_a.none(), "starts"_a, "count"_a,
+          "edge_offsets"_a, "neighbors"_a, "edge_keep"_a.none(), "edge_other"_a.none(), "back"_a, "away"_a, "starts"_a, "count"_a,
           "seed"_a, "out"_a.noconvert(), Release());
 
     m.def("sample_rows",
           [](Vector<std::int64_t> edge_offsets, Vector<std::int32_t> neighbors, Maybe<float> edge_keep,
-             Maybe<std::int32_t> edge_other, Vector<std::int64_t> feature_offsets,
+             Maybe<std::int32_t> edge_other, float back, float away, Vector<std::int64_t> feature_offsets,
              Vector<std::int32_t> feature_columns, Vector<float> feature_values, Vector<std::int32_t> nodes, int walks,
              std::uint32_t hops, Vector<float> scale, std::uint64_t seed, std::uint64_t stream,
              Vector<std::uint8_t> stop) {
               const auto source =
-                  walk_source(edge_offsets, neighbors, edge_keep, edge_other, feature_offsets, feature_columns);
+                  walk_source(edge_offsets, neighbors, edge_keep, edge_other, back, away, feature_offsets, feature_columns);
               hopscale::SparseRows rows;
               {
                   nb::gil_scoped_release release;
@@ -255,7 +262,7 @@ NB_MODULE(_native, m) {
               return nb::make_tuple(owned(std::move(rows.offsets)), owned(std::move(rows.columns)),
                                     owned(std::move(rows.values)));
           },
-          "edge_offsets"_a, "neighbors"_a, "edge_keep"_a.none(), "edge_other"_a.none(), "feature_offsets"_a,
+          "edge_offsets"_a, "neighbors"_a, "edge_keep"_a.none(), "edge_other"_a.none(), "back"_a, "away"_a, "feature_offsets"_a,
           "feature_columns"_a, "feature_values"_a, "nodes"_a, "walks"_a, "hops"_a, "scale"_a, "seed"_a, "stream"_a,
           "stop"_a.noconvert());
 }

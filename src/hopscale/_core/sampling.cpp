@@ -44,13 +44,20 @@ void build_alias(const std::int64_t *offsets, std::int64_t groups, const double 
 
 void sample_walks(const WalkSource &source, const std::int32_t *starts, std::int64_t n_starts, int count, int steps,
                   std::uint64_t seed, std::int32_t *out) {
-    const Graph graph{source.edge_offsets, source.neighbors, source.edge_keep, source.edge_other};
+    const Graph graph{source.edge_offsets, source.neighbors, source.edge_keep,
+                      source.edge_other,   source.back,      source.away};
     for (std::int64_t i = 0; i < n_starts; ++i) {
         Random random(seed, 0, std::uint64_t(i), std::uint64_t(starts[i]));
         const bool isolated = source.edge_offsets[starts[i]] == source.edge_offsets[starts[i] + 1];
         for (int walk = 0; walk < count; ++walk) {
-            std::int32_t u = starts[i];
-            for (int step = 0; step < steps; ++step) *out++ = u = isolated ? -1 : graph.step(random, u);
+            std::int32_t last = -1, u = starts[i];
+            for (int step = 0; step < steps; ++step) {
+                const std::int32_t next = isolated                               ? -1
+                                          : graph.second_order() && last >= 0 ? graph.step(random, last, u)
+                                                                                 : graph.step(random, u);
+                last = u;
+                *out++ = u = next;
+            }
         }
     }
 }
@@ -59,7 +66,8 @@ SparseRows sample_rows(const WalkSource &source, const float *feature_values, st
                        const std::int32_t *nodes, std::int64_t n_nodes, int walks, std::uint32_t hops,
                        const float *scale, std::uint64_t seed, std::uint64_t stream,
                        const volatile std::uint8_t *stop) {
-    const Graph graph{source.edge_offsets, source.neighbors, source.edge_keep, source.edge_other};
+    const Graph graph{source.edge_offsets, source.neighbors, source.edge_keep,
+                      source.edge_other,   source.back,      source.away};
     SparseRows rows;
     rows.offsets.assign(1, 0);
     std::vector<double> seen(static_cast<std::size_t>(n_features), 0.0);  // exact sums of many equal values
@@ -76,9 +84,14 @@ SparseRows sample_rows(const WalkSource &source, const float *feature_values, st
         const int count = degree ? walks : 0;
         for (int walk = 0; walk < count; ++walk) {
             std::int32_t u = v;
+            std::int32_t last = graph.second_order() ? graph.step(random, v) : -1;
             int step = 0;
             for (std::uint32_t h = hops >> 1; h; h >>= 1, ++step) {
-                if (step == 0 && !graph.keep) {
+                if (graph.second_order()) {
+                    const std::int32_t next = graph.step(random, last, u);
+                    last = u;
+                    u = next;
+                } else if (step == 0 && !graph.keep) {
                     const auto k = std::int64_t((walk + offset) / walks * double(degree));
                     u = source.neighbors[begin + std::min(k, degree - 1)];
                 } else {

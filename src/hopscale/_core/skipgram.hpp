@@ -92,8 +92,11 @@ struct Train {
     // Nodes that `count` walks from v reach at the hops that are wanted, walk by walk; returns how many that is each.
     int walk(const Graph &graph, Random &random, std::int32_t v, int count, std::int32_t *reached) const {
         const int wanted = bits(t.hops);
-        std::int32_t at[VISITS];
+        std::int32_t at[VISITS], last[VISITS];
         for (int k = 0; k < count; ++k) at[k] = v;
+        // The walk that comes by: from any neighbour.
+        if (graph.second_order() && t.hops > 1)
+            for (int k = 0; k < count; ++k) last[k] = graph.step(random, v);
         int seen = 0;
         for (std::uint32_t hops = t.hops; hops;) {
             if (hops & 1u) {
@@ -104,7 +107,13 @@ struct Train {
                 ++seen;
             }
             hops >>= 1;
-            if (hops)
+            if (hops && graph.second_order())
+                for (int k = 0; k < count; ++k) {
+                    const std::int32_t next = graph.step(random, last[k], at[k]);
+                    last[k] = at[k];
+                    at[k] = next;
+                }
+            else if (hops)
                 for (int k = 0; k < count; ++k) at[k] = graph.step(random, at[k]);
         }
         return wanted;
@@ -117,7 +126,7 @@ struct Train {
     }
 
     template <int NV> hopscale::SkipGramResult run() const {
-        const Graph graph{t.edge_offsets, t.neighbors, t.edge_keep, t.edge_other};
+        const Graph graph{t.edge_offsets, t.neighbors, t.edge_keep, t.edge_other, t.back, t.away};
         const Features features{t.feature_offsets, t.feature_columns, t.feature_counts, t.feature_keep};
         const int capacity = t.batch < AT_ONCE ? AT_ONCE / t.batch * t.batch : t.batch;
         hopscale::SkipGramResult result{0, -1};

@@ -1,5 +1,6 @@
 // Counter-based randomness, alias draws, and steps of a random walk.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 namespace {
@@ -55,11 +56,14 @@ struct Noise {
     }
 };
 
+constexpr int TRIES = 64;  // of a biased step, before all edges are looked at
+
 struct Graph {
     const std::int64_t *offsets;
     const std::int32_t *neighbors;
     const float *keep;          // alias table of each node's edges; null where all weigh the same
     const std::int32_t *other;
+    float back, away;           // node2vec's 1/p and 1/q; 1 and 1 walk as if there was no way back
 
     // One step from v; v must have an edge.
     std::int32_t step(Random &random, std::int32_t v) const {
@@ -67,6 +71,46 @@ struct Graph {
         std::uint32_t degree = static_cast<std::uint32_t>(offsets[v + 1] - begin);
         std::uint32_t i = keep ? Alias{keep + begin, other + begin}.draw(random, degree) : random.below(degree);
         return neighbors[begin + i];
+    }
+
+    bool second_order() const { return back != 1.0f || away != 1.0f; }
+
+    // Whether u and v are neighbours; lists of neighbours rise.
+    bool joined(std::int32_t u, std::int32_t v) const {
+        return std::binary_search(neighbors + offsets[u], neighbors + offsets[u + 1], v);
+    }
+
+    // What an edge to u counts on a walk from `last`.
+    float bias(std::int32_t last, std::int32_t u) const { return u == last ? back : joined(last, u) ? 1.0f : away; }
+
+    // One step from v, come from `last`: an edge counts `back` times as much if it returns, `away` times if it leads
+    // to where `last` has no edge. By rejection: no table for each pair of edges, and few tries as a rule. Where p or q
+    // is extreme and what they favour is rare, one pass over the edges ends it.
+    std::int32_t step(Random &random, std::int32_t last, std::int32_t v) const {
+        const float most = std::max(1.0f, std::max(back, away));
+        for (int tries = 0; tries < TRIES; ++tries) {
+            const std::int32_t u = step(random, v);
+            if (random.uniform() * most < bias(last, u)) return u;
+        }
+        double total = 0.0;
+        each_share(v, [&](std::int32_t u, float share) { total += share * bias(last, u); return true; });
+        double left = random.uniform() * total;
+        std::int32_t chosen = v;
+        each_share(v, [&](std::int32_t u, float share) {
+            if (share > 0) chosen = u;
+            left -= share * bias(last, u);
+            return left >= 0;
+        });
+        return chosen;
+    }
+
+    // Calls f(neighbour, share) for every share of v's edges in its alias table, until f says to stop.
+    template <typename F> void each_share(std::int32_t v, F &&f) const {
+        const std::int64_t begin = offsets[v];
+        for (std::int64_t e = begin; e < offsets[v + 1]; ++e) {
+            if (!f(neighbors[e], keep ? keep[e] : 1.0f)) return;
+            if (keep && !f(neighbors[begin + other[e]], 1.0f - keep[e])) return;
+        }
     }
 };
 

@@ -6,6 +6,7 @@ from hopscale import __version__
 from hopscale.cli.data import datasets
 from hopscale.cli.demonstration import demo
 from hopscale.cli.embedding import embed, transform
+from hopscale.cli.methods import methods
 from hopscale.cli.program import Program
 from hopscale.cli.questions import explain, info, neighbors
 from hopscale.cli.reproduction import reproduce
@@ -21,6 +22,7 @@ def hopscale() -> None:
     \b
     hopscale demo
     hopscale datasets
+    hopscale methods
     hopscale embed --edges edges.csv --features features.json -o vectors.csv --save model.safetensors
     hopscale neighbors model.safetensors 42
     hopscale explain model.safetensors 42
@@ -31,5 +33,5 @@ def hopscale() -> None:
     """
 
 
-for _command in (demo, embed, transform, neighbors, explain, info, datasets, reproduce):
+for _command in (demo, embed, transform, neighbors, explain, info, datasets, methods, reproduce):
     hopscale.add_command(_command)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from hopscale.cli.program import Console, with_console
+from hopscale.cli.program import Console, table_lines, with_console
 from hopscale.cli.sources import file_option
 from hopscale.datasets import Published, Statistics, describe, fetch, load, locate, names, registry
 from hopscale.exceptions import FileFormatError
@@ -40,7 +40,7 @@ def datasets(name: str | None, data: Path | None, download: bool, console: Conso
         if download:
             raise click.UsageError("--download needs the name of a data set")
         rows = [_row(each, data) for each in names(data)]
-        console.answer({"datasets": rows}, _table(rows))
+        console.answer({"datasets": rows}, table_lines([_COLUMNS, *map(_cells, rows)], right=range(1, 5)))
         return
     if download:
         fetch(name, data=data, progress=not console.quiet)
@@ -84,18 +84,6 @@ def _source(entry: Published | None) -> dict[str, Any]:
         "paper": dict(entry.paper),
         "differences": {statistic: difference.reason for statistic, difference in entry.differences.items()},
     }
-
-
-def _table(rows: list[dict[str, Any]]) -> list[str]:
-    cells = [_COLUMNS, *map(_cells, rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return [
-        "  ".join(
-            cell.rjust(width) if 0 < at < 5 else cell.ljust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    ]
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:

@@ -11,8 +11,7 @@ import click
 from click.core import ParameterSource
 
 from hopscale.exceptions import HopscaleWarning
-from hopscale.models import MUSAE, NodeEmbedding, registry
-from hopscale.parallel import effective_jobs
+from hopscale.models import NodeEmbedding, registry
 
 __all__ = ["MODELS", "PARAMETER_HELP", "chosen_model", "flag", "was_given", "with_parameters"]
 
@@ -27,9 +26,9 @@ PARAMETER_HELP = {
     "self_scale": "Scale 0, the node's own features (ae and musae).",
     "ego": "Every node is a feature of its own as well (ae and musae).",
     "solver": "Factorise the matrix, or train on sampled walks.",
-    "shift": "pmi: divide ratios by it before the logarithm.",
-    "rows": "pmi: compute the matrix, or estimate its rows from walks.",
-    "memory_limit": "pmi: memory for the matrix, such as 500MB.",
+    "shift": "pmi, and other matrices: divide ratios by it before the logarithm.",
+    "rows": "pmi, and other matrices: compute them, or estimate their rows from walks.",
+    "memory_limit": "pmi, and other matrices: memory for them, such as 500MB.",
     "walk_length": "Length of the walks.",
     "walks_per_node": "Number of walks a node.",
     "start": "sgns: start walks in proportion to degree, or at every node.",
@@ -40,6 +39,22 @@ PARAMETER_HELP = {
     "subsample": "sgns: sub-sample frequent features; 0 keeps all.",
     "learning_rate": "sgns: first learning rate.",
     "min_learning_rate": "sgns: last learning rate.",
+    "p": "node2vec: what a step back is divided by.",
+    "q": "node2vec: what a step away from the last neighbours is divided by.",
+    "proximity": "hope: what is factorised.",
+    "decay": "hope: share of the largest possible decay (katz).",
+    "text_dimensions": "tadw: columns that features are reduced to.",
+    "regularization": "tadw, bane: weight of the vectors' lengths.",
+    "smoothness": "aane: weight of differences between neighbours.",
+    "penalty": "aane: weight of differences between the two copies.",
+    "strength": "bane: share of a step that goes to the neighbours.",
+    "agreement": "tene: weight of what walks and features must agree on.",
+    "text_weight": "tene: weight of the features.",
+    "attribute_weight": "asne: weight of the features in the vectors.",
+    "iterations": "Of the models that alternate.",
+    "feature_dimensions": "asne, feather: columns that features are reduced to.",
+    "points": "feather: points of the characteristic function.",
+    "largest_point": "feather: the last of them.",
     "n_jobs": "Threads; -1 for all cores. Changes no bit of the result.",
     "random_state": "Seed.",
 }
@@ -47,23 +62,27 @@ PARAMETER_HELP = {
 
 def with_parameters(command: Command) -> Command:
     """Give a command ``--model`` and an option for every parameter that a model can have."""
-    hints = get_type_hints(MUSAE.__init__)
-    parameters = inspect.signature(MUSAE).parameters
     for name in reversed(PARAMETER_HELP):
-        command = _option(name, parameters[name].default, hints[name])(command)
+        command = _option(name)(command)
     return click.option(
         "--model", type=click.Choice(list(MODELS)), default="musae", show_default=True, help="What to learn."
     )(command)
 
 
-def _option(name: str, default: Any, hint: Any) -> Callable[[Command], Command]:
+def _option(name: str) -> Callable[[Command], Command]:
+    """Option for a parameter; what is not given is left to the model."""
+    owners = [model for model in MODELS.values() if name in inspect.signature(model).parameters]
+    defaults = list(dict.fromkeys(inspect.signature(model).parameters[name].default for model in owners))
+    hint = get_type_hints(owners[0].__init__)[name]
     words = flag(name)
-    kind: Any = type(default)
-    if isinstance(default, bool):
+    kind: Any = type(defaults[0])
+    shown = str(defaults[0]) if len(defaults) == 1 else "the model's"
+    if isinstance(defaults[0], bool):
         words, kind = f"{words}/--no-{words[2:]}", None
+        shown = words.split("/")[0 if defaults[0] else 1].lstrip("-")
     elif get_origin(hint) is Literal:
         kind = click.Choice(get_args(hint))
-    return click.option(words, name, type=kind, default=default, show_default=True, help=PARAMETER_HELP[name])
+    return click.option(words, name, type=kind, default=None, show_default=shown, help=PARAMETER_HELP[name])
 
 
 def chosen_model(name: str, options: dict[str, Any]) -> NodeEmbedding:
@@ -73,21 +92,20 @@ def chosen_model(name: str, options: dict[str, Any]) -> NodeEmbedding:
     worth a warning.
     """
     known = inspect.signature(MODELS[name]).parameters
-    given = [option for option in options if was_given(option)]
+    given = {option: value for option, value in options.items() if was_given(option)}
     for option in given:
         if option not in known:
             raise click.UsageError(f"{flag(option)} means nothing to the model {name}")
-    ignored = [flag(option) for option in given if _solver_of(option) not in (None, options["solver"])]
-    if ignored:
+    model = MODELS[name](**given)
+    solver = getattr(model, "solver", None)
+    ignored = [flag(option) for option in given if _solver_of(option) not in (None, solver)]
+    if ignored and solver:
         warnings.warn(
-            f"ignored, because it means nothing to --solver {options['solver']}: {', '.join(ignored)}",
+            f"ignored, because it means nothing to --solver {solver}: {', '.join(ignored)}",
             HopscaleWarning,
             stacklevel=2,
         )
-    model = MODELS[name](**{option: value for option, value in options.items() if option in known})
-    model._checked_scales()
-    model._checked_solver()
-    effective_jobs(model.n_jobs)
+    model.check_parameters()
     return model
 
 
@@ -107,5 +125,5 @@ def flag(parameter: str) -> str:
 
 def _solver_of(parameter: str) -> str | None:
     """The only solver that knows a parameter, as its help says."""
-    word, colon, _ = PARAMETER_HELP[parameter].partition(": ")
-    return word if colon else None
+    word = PARAMETER_HELP[parameter].partition(":")[0].partition(",")[0]
+    return word if word in ("pmi", "sgns") else None

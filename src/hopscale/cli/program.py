@@ -7,7 +7,7 @@ import json
 import math
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn, TextIO
@@ -20,7 +20,7 @@ from hopscale.cli import INTERRUPTED
 from hopscale.cli.wording import in_options
 from hopscale.exceptions import HopscaleError, HopscaleWarning
 
-__all__ = ["Console", "Program", "finite_or_none", "with_console"]
+__all__ = ["Console", "Program", "finite_or_none", "table_lines", "with_console"]
 
 
 class Program(click.Group):
@@ -128,3 +128,19 @@ def _jsonable(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     return str(value)
+
+
+def table_lines(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> list[str]:
+    """Rows in columns as wide as their widest cell; those in ``right`` end on one line.
+
+    >>> table_lines([["name", "n"], ["cora", "2708"]], right=[1])
+    ['name     n', 'cora  2708']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if at in right else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

@@ -144,8 +144,8 @@ def _columns(rows: list[tuple[str, str]]) -> list[str]:
 
 def _model_facts(model: NodeEmbedding) -> dict[str, Any]:
     scales = [
-        {"scale": scale.label, "dimensions": scale.dimensions, "learnt_from": model.rows_.get(scale.label, "")}
-        for scale in model.scales_
+        {"scale": label, "dimensions": columns.stop - columns.start, "learnt_from": model.rows_.get(label, "")}
+        for label, columns in model.scale_columns_.items()
     ]
     return {
         "kind": "model",

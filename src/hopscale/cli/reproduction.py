@@ -24,7 +24,7 @@ _EXPERIMENTS = (
 @click.argument(
     "experiments", nargs=-1, required=True, type=click.Choice([*_EXPERIMENTS, "all"]), metavar="EXPERIMENT..."
 )
-@click.option("--models", "-m", multiple=True, metavar="NAME", help="Methods, such as MUSAE-EGO; default: all six.")
+@click.option("--models", "-m", multiple=True, metavar="NAME", help="Methods, such as MUSAE-EGO; default: all.")
 @click.option(
     "--solvers", "-s", multiple=True, type=click.Choice(["pmi", "sgns"]), help="Default: pmi; runtime and theory: both."
 )
@@ -38,7 +38,8 @@ _EXPERIMENTS = (
     "parameters",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Another value than the paper's for a parameter of the models, such as walks_per_node=1.",
+    help="Another value than the paper's for a parameter, such as walks_per_node=1; without --models, for those that "
+    "have it.",
 )
 @click.option("--data", type=click.Path(exists=True, file_okay=False), help="Folder of the data sets.")
 @click.option("--cache", type=click.Path(file_okay=False, path_type=Path), help="Folder that keeps fitted models.")
@@ -80,12 +81,12 @@ def reproduce(
     Every measurement is appended to OUTPUT/records as a line of JSON as soon as it is made. What is there is not
     measured again: stop it whenever you like, the next run goes on. Tables and figures are written at the end.
     """
-    from hopscale.paper import METHODS, Options, render
+    from hopscale.paper import Options, render
     from hopscale.paper import reproduce as run
     from hopscale.paper.methods import method
 
     chosen = list(_EXPERIMENTS) if "all" in experiments else list(dict.fromkeys(experiments))
-    names = list(dict.fromkeys(method(name).name for name in models)) or list(METHODS)
+    names = list(dict.fromkeys(method(name).name for name in models)) or None
     failures: list[str] = []
     if not only_render:
         options = Options(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from hopscale.models.base import Context, NodeEmbedding, SolverName
+from hopscale.models.base import Traits
+from hopscale.models.scales import Context
+from hopscale.models.walking import SolverName, WalkEmbedding
 
 __all__ = ["AE", "MUSAE"]
 
 
-class _AttributedEmbedding(NodeEmbedding):
+class _AttributedEmbedding(WalkEmbedding):
     """What AE and MUSAE share: a context of features, and two switches."""
 
     def __init__(
@@ -177,6 +179,15 @@ class MUSAE(_AttributedEmbedding):
     'heart'
     """
 
+    traits = Traits(
+        "walks and features",
+        uses_features=True,
+        multi_scale=True,
+        inductive=True,
+        time="O(t m q + nnz d), sgns O(pairs d)",
+        memory="O(nnz + (n + q) d)",
+    )
+
     def _hop_groups(self) -> list[tuple[int, ...]]:
         return self._own_features() + [(hop,) for hop in range(1, self.window + 1)]
 
@@ -208,6 +219,14 @@ class AE(_AttributedEmbedding):
     >>> list(model.scale_columns_)
     ['1-3']
     """
+
+    traits = Traits(
+        "walks and features",
+        uses_features=True,
+        inductive=True,
+        time="O(t m q + nnz d), sgns O(pairs d)",
+        memory="O(nnz + (n + q) d)",
+    )
 
     def _hop_groups(self) -> list[tuple[int, ...]]:
         return [*self._own_features(), tuple(range(1, self.window + 1))]

@@ -1,108 +1,64 @@
-"""The estimator behind every model: input → scales and context → solver → vectors."""
+"""What every model is: an estimator that learns a vector for each node of a graph."""
 
 from __future__ import annotations
 
 import os
 import warnings
 from abc import abstractmethod
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from hopscale.exceptions import (
-    GraphError,
-    HopscaleWarning,
-    NotInductiveError,
-    ParameterError,
-)
+from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError
 from hopscale.graph import AttributedGraph, name_array
 from hopscale.io import as_graph
 from hopscale.io.vectors import write_vectors
-from hopscale.models.parameters import choice, memory_bytes, number, seed_of, whole
+from hopscale.models.parameters import choice, seed_of
 from hopscale.models.queries import VectorQueries
-from hopscale.pairs import Pairs, Scale, split_dimensions
-from hopscale.parallel import Workers
-from hopscale.solvers import PMISolver, SGNSSolver, Solution
-from hopscale.solvers.sgns import MAX_NEGATIVES
 
-__all__ = ["Context", "NodeEmbedding", "SolverName"]
+__all__ = ["NodeEmbedding", "Traits"]
 
-SolverName = Literal["pmi", "sgns"]
-Context = Literal["features", "features+nodes", "nodes"]
 
-MAX_WINDOW = 30  # kernels take hops as the bits of a mask
-MAX_WALKS = 2**31 - 1  # a kernel's count of walks from a node
-MAX_DIMENSIONS = 1016  # of one scale: a kernel's row holds 1,024 floats, and the direct solver adds 8
+@dataclass(frozen=True)
+class Traits:
+    """What kind of method a model is; complexities in nodes n, edges m, entries of F nnz(F), dimensions d."""
+
+    kind: str
+    time: str
+    memory: str
+    uses_features: bool = False
+    multi_scale: bool = False
+    inductive: bool = False
 
 
 class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of all models. A model says which hops form a scale and what the context is.
+    """Base of all models: learns ``embedding_``, a row for each of ``node_ids_``.
 
-    Subclasses document the parameters; see :class:`hopscale.MUSAE`.
+    Every model has the parameters ``dimensions``, ``n_jobs``, ``random_state`` and ``verbose``.
     """
 
-    def __init__(
-        self,
-        dimensions: int = 128,
-        *,
-        window: int = 3,
-        solver: SolverName = "pmi",
-        shift: float = 1.0,
-        rows: Literal["auto", "exact", "sampled"] = "auto",
-        memory_limit: int | str = "4GiB",
-        walk_length: int = 80,
-        walks_per_node: int = 10,
-        start: Literal["degree", "node"] = "degree",
-        epochs: int = 5,
-        negatives: int = 5,
-        share_negatives: bool = True,
-        noise_exponent: float = 1.0,
-        subsample: float = 0.0,
-        learning_rate: float = 0.05,
-        min_learning_rate: float = 0.025,
-        n_jobs: int | None = -1,
-        random_state: Any = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.dimensions = dimensions
-        self.window = window
-        self.solver = solver
-        self.shift = shift
-        self.rows = rows
-        self.memory_limit = memory_limit
-        self.walk_length = walk_length
-        self.walks_per_node = walks_per_node
-        self.start = start
-        self.epochs = epochs
-        self.negatives = negatives
-        self.share_negatives = share_negatives
-        self.noise_exponent = noise_exponent
-        self.subsample = subsample
-        self.learning_rate = learning_rate
-        self.min_learning_rate = min_learning_rate
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    traits: ClassVar[Traits]
 
-    # What a model is.
+    dimensions: int
+    n_jobs: int | None
+    random_state: Any
+    verbose: bool
+    rows_: dict[str, str]
 
     @abstractmethod
-    def _hop_groups(self) -> list[tuple[int, ...]]:
-        """Hops of each scale; a group of several is pooled."""
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense, before a graph is read."""
 
-    @property
     @abstractmethod
-    def _context(self) -> Context:
-        """What a walk sees at a node: its features, the node itself, or both."""
-
-    # Learning.
+    def _learn(self, graph: AttributedGraph, seed: int) -> None:
+        """Set what ``fit`` learns."""
 
     def fit(self, graph: Any, y: Any = None) -> NodeEmbedding:
-        """Learn vectors for the nodes and the features of a graph.
+        """Learn vectors from a graph.
 
         Parameters
         ----------
@@ -113,15 +69,15 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         -------
         self
         """
+        self.check_parameters()
         graph = as_graph(graph)
-        scales = self._checked_scales()
-        solver = self._checked_solver()
-        pairs, feature_names = self._checked_pairs(graph)
-
-        with Workers(self.n_jobs, verbose=bool(self.verbose)) as workers:
-            solutions = solver.fit(pairs, scales, workers)
-
-        self._keep(graph, feature_names, solutions, solver)
+        if not graph.adjacency.nnz:
+            raise GraphError(
+                f"the graph has no edges ({graph.n_nodes} node(s)): there is nothing to walk on. Self-loops are "
+                "dropped unless the graph is made with self_loops=True"
+            )
+        self._learn(graph, seed_of(self.random_state))
+        self.__dict__.pop("_node_index", None)
         return self
 
     def fit_transform(self, graph: Any, y: Any = None) -> NDArray[np.float32]:
@@ -129,55 +85,22 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         return self.fit(graph).embedding_
 
     def transform(self, graph: Any) -> NDArray[np.float32]:
-        """Vectors of the nodes of another graph, or of this one with new nodes in it.
-
-        Features are matched by name; those that the model has not seen are ignored, with a warning that
-        counts them. The feature vectors stay as they are. On the graph of ``fit``, the direct solver gives
-        the same vectors again.
-
-        Parameters
-        ----------
-        graph : AttributedGraph, networkx graph, (adjacency, features) or path of an ``.npz`` file
-
-        Returns
-        -------
-        ndarray of shape (n, dimensions)
-        """
+        """Vectors of the nodes of another graph: refused, unless the model says otherwise."""
         check_is_fitted(self)
-        if self._context != "features":
-            raise NotInductiveError(
-                f"{type(self).__name__} cannot embed other nodes: its context holds the training nodes themselves. "
-                "AE and MUSAE with ego=False can"
-            )
-        graph = as_graph(graph)
-        pairs = Pairs(graph.adjacency, self._matched_features(graph))
-        with Workers(self.n_jobs, verbose=bool(self.verbose)) as workers:
-            blocks = [self.solver_.project(pairs, solution, workers) for solution in self._solutions()]
-        return np.hstack(blocks)
+        raise NotInductiveError(
+            f"{type(self).__name__} cannot embed other nodes: it learns nothing but the vectors of the training "
+            "nodes. AE and MUSAE with ego=False can"
+        )
 
     def context_names(self, graph: AttributedGraph) -> NDArray[Any]:
-        """Names that ``feature_names_`` has after a fit on a graph: those of its features, its nodes or both.
-
-        Where there are both, the node ``7`` is the feature ``("node", 7)``.
-        """
-        if self._context == "nodes":
-            return graph.node_ids
-        if self._context == "features":
-            return graph.feature_names
-        features, nodes = graph.feature_names.tolist(), [("node", node) for node in graph.node_ids.tolist()]
-        taken = set(features).intersection(nodes)
-        if taken:
-            raise GraphError(
-                f"with ego=True a node is a feature as well, but {next(name for name in nodes if name in taken)!r} "
-                f"is the name of a feature already ({len(taken)} such name(s)): rename the feature(s)"
-            )
-        return name_array(features + nodes)
+        """Names that ``feature_names_`` has after a fit on a graph: none, unless the model says otherwise."""
+        return name_array([])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns of ``embedding_``: hop label and number."""
+        """Names of the columns of ``embedding_``: scale and number."""
         check_is_fitted(self)
         names = [
-            f"hop{label}_{i}"
+            f"hop{label}_{i}" if label[0].isdigit() else f"{label}_{i}"
             for label, columns in self.scale_columns_.items()
             for i in range(columns.stop - columns.start)
         ]
@@ -216,132 +139,9 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         if choice("what", what, ["nodes", "features"]) == "nodes":
             ids, vectors = self.node_ids_, self.node_vectors(scale)
         else:
-            ids, vectors = self.feature_names_, self.feature_vectors(scale)
+            ids, vectors = self.feature_names_, self.feature_vectors(scale)  # refused where there are none
         columns = self.get_feature_names_out()[self._columns(scale)]
         write_vectors(path, ids, vectors, columns=columns, format=format)
-
-    # Checking what came in.
-
-    def _checked_scales(self) -> list[Scale]:
-        whole("window", self.window, least=1, most=MAX_WINDOW)
-        groups = self._hop_groups()
-        hops = sum(len(group) for group in groups)
-        if whole("dimensions", self.dimensions, least=1) < hops:
-            raise ParameterError(f"dimensions={self.dimensions} is too few for {hops} hops: each needs at least one")
-        scales = split_dimensions(self.dimensions, groups)
-        if max(scale.dimensions for scale in scales) > MAX_DIMENSIONS:
-            raise ParameterError(f"at most {MAX_DIMENSIONS} dimensions a scale are possible")
-        return scales
-
-    def _checked_solver(self) -> PMISolver | SGNSSolver:
-        choice("solver", self.solver, ["pmi", "sgns"])
-        walk_length = whole("walk_length", self.walk_length, least=1)
-        walks_per_node = whole("walks_per_node", self.walks_per_node, least=1)
-        walks = whole("walk_length * walks_per_node", walk_length * walks_per_node, least=1, most=MAX_WALKS)
-        seed = seed_of(self.random_state)
-        if self.solver == "pmi":
-            return PMISolver(
-                shift=number("shift", self.shift, least=0, above=True),
-                noise_exponent=number("noise_exponent", self.noise_exponent, least=0),
-                memory_limit=memory_bytes(self.memory_limit),
-                rows=choice("rows", self.rows, ["auto", "exact", "sampled"]),
-                walks=walks,
-                seed=seed,
-            )
-        if walk_length <= self.window:
-            raise ParameterError(f"walk_length={walk_length} must be larger than window={self.window}")
-        return SGNSSolver(
-            walk_length=walk_length,
-            walks_per_node=walks_per_node,
-            window=int(self.window),
-            epochs=whole("epochs", self.epochs, least=1),
-            negatives=whole("negatives", self.negatives, least=1, most=MAX_NEGATIVES),
-            learning_rate=number("learning_rate", self.learning_rate, least=0, above=True),
-            min_learning_rate=number("min_learning_rate", self.min_learning_rate, least=0),
-            start=choice("start", self.start, ["degree", "node"]),
-            noise_exponent=number("noise_exponent", self.noise_exponent, least=0),
-            subsample=number("subsample", self.subsample, least=0),
-            share_negatives=bool(self.share_negatives),
-            seed=seed,
-        )
-
-    def _checked_pairs(self, graph: AttributedGraph) -> tuple[Pairs, NDArray[Any]]:
-        """The walks of a graph with the model's context, and the names of the context's columns."""
-        if not graph.adjacency.nnz:
-            raise GraphError(
-                f"the graph has no edges ({graph.n_nodes} node(s)): there is nothing to walk on. Self-loops are "
-                "dropped unless the graph is made with self_loops=True"
-            )
-        names = self.context_names(graph)
-        if self._context == "nodes":
-            return Pairs(graph.adjacency, _identity(graph.n_nodes)), names
-        if self._context == "features+nodes":
-            both = sp.csr_array(sp.hstack([graph.features, _identity(graph.n_nodes)], format="csr"))
-            return Pairs(graph.adjacency, both), names
-        if not graph.features.nnz:
-            raise GraphError(
-                "no node of the graph has a feature: use DeepWalk or Walklets, or ego=True, to learn from its "
-                "edges alone"
-            )
-        return Pairs(graph.adjacency, graph.features), names
-
-    def _matched_features(self, graph: AttributedGraph) -> sp.csr_array:
-        """Features of another graph in the columns of this model."""
-        column = {name: i for i, name in enumerate(self.feature_names_.tolist())}
-        where = np.array([column.get(name, -1) for name in graph.feature_names.tolist()], dtype=np.int64)
-        entries = where[graph.features.indices]
-        known = entries >= 0
-        if not graph.features.nnz:
-            warnings.warn(
-                "no node of the graph has a feature: there is nothing to place it by, and all vectors are zero",
-                HopscaleWarning,
-                stacklevel=3,
-            )
-        if not known.all():
-            unknown = np.unique(graph.features.indices[~known])
-            if not known.any():
-                raise GraphError(
-                    "none of the graph's features is known to this model: features are matched by name, here "
-                    f"{graph.feature_names[unknown[0]]!r}, there {self.feature_names_[0]!r}"
-                )
-            warnings.warn(
-                f"{len(unknown)} feature(s) ({int((~known).sum())} of {graph.features.nnz} entries) are unknown to "
-                "this model and ignored",
-                HopscaleWarning,
-                stacklevel=3,
-            )
-        rows = np.repeat(np.arange(graph.n_nodes), np.diff(graph.features.indptr))[known]
-        shape = (graph.n_nodes, len(self.feature_names_))
-        matched = sp.csr_array((graph.features.data[known], (rows, entries[known])), shape=shape)
-        matched.sort_indices()  # older SciPy leaves them as they come; skip-gram would meet them in another order
-        return matched
-
-    # Keeping and restoring what was learnt.
-
-    def _keep(
-        self,
-        graph: AttributedGraph,
-        feature_names: NDArray[Any],
-        solutions: list[Solution],
-        solver: PMISolver | SGNSSolver,
-    ) -> None:
-        embedding = np.hstack([s.node_vectors for s in solutions])
-        feature_embedding = np.hstack([s.feature_vectors for s in solutions])
-        if not np.isfinite(embedding).all() or not np.isfinite(feature_embedding).all():
-            raise GraphError("the vectors are not finite: the graph's weights or values span too wide a range")
-        self.node_ids_ = graph.node_ids
-        self.feature_names_ = feature_names
-        self.embedding_ = embedding
-        self.feature_embedding_ = feature_embedding
-        self.scales_ = [s.scale for s in solutions]
-        self.feature_probability_ = np.stack([s.feature_probability for s in solutions])
-        self.rows_ = {s.scale.label: s.rows for s in solutions}
-        self.sampled_ = [s.sampled for s in solutions]
-        self.solver_ = solver  # as it was: parameters that change later must not move new nodes
-        sigma = [s.singular_values for s in solutions if s.singular_values is not None]
-        self.singular_values_ = np.concatenate(sigma) if sigma else None
-        self.__dict__.pop("_node_index", None)
-        self._warn_of_empty_dimensions()
 
     def _warn_of_empty_dimensions(self) -> None:
         for label, columns in self.scale_columns_.items():
@@ -351,28 +151,8 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
                     f"scale {label}: {empty} of {columns.stop - columns.start} dimensions are zero, because the "
                     "rank of the target matrix is smaller",
                     HopscaleWarning,
-                    stacklevel=4,
+                    stacklevel=5,
                 )
-
-    def _solutions(self) -> list[Solution]:
-        """What placing new nodes needs, scale by scale."""
-        solutions = []
-        for i, (scale, columns) in enumerate(zip(self.scales_, self.scale_columns_.values(), strict=True)):
-            solutions.append(
-                Solution(
-                    scale,
-                    node_vectors=self.embedding_[:, columns],
-                    feature_vectors=self.feature_embedding_[:, columns],
-                    feature_probability=self.feature_probability_[i],
-                    singular_values=None if self.singular_values_ is None else self.singular_values_[columns],
-                    sampled=self.sampled_[i],
-                )
-            )
-        return solutions
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "embedding_")
-
-
-def _identity(n: int) -> sp.csr_array:
-    return sp.csr_array(sp.eye_array(n, dtype=np.float32, format="csr"))

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from hopscale.exceptions import ParameterError
 
-__all__ = ["choice", "memory_bytes", "number", "seed_of", "whole"]
+__all__ = ["check_seed", "choice", "even", "memory_bytes", "number", "seed_of", "whole"]
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
@@ -26,11 +26,19 @@ def whole(name: str, value: Any, *, least: int, most: int | None = None) -> int:
     return int(value)
 
 
-def number(name: str, value: Any, *, least: float, above: bool = False) -> float:
-    """A finite number of at least (or above) ``least``."""
+def even(name: str, value: Any) -> int:
+    """An even number of at least 2: half of it goes to either of two blocks."""
+    if whole(name, value, least=2) % 2:
+        raise ParameterError(f"{name} must be an even number, half of it for either block, not {value!r}")
+    return int(value)
+
+
+def number(name: str, value: Any, *, least: float, above: bool = False, below: float | None = None) -> float:
+    """A finite number of at least (or above) ``least``, and below ``below``."""
     right = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
-    if not right or value < least or (above and value == least):
-        raise ParameterError(f"{name} must be a number {'above' if above else 'of at least'} {least:g}, not {value!r}")
+    if not right or value < least or (above and value == least) or (below is not None and value >= below):
+        bounds = f"{'above' if above else 'of at least'} {least:g}" + ("" if below is None else f" and below {below:g}")
+        raise ParameterError(f"{name} must be a number {bounds}, not {value!r}")
     return float(value)
 
 
@@ -54,6 +62,12 @@ def memory_bytes(value: Any) -> int:
     elif isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 1 <= value < 2**63:
         return int(value)
     raise ParameterError(f"memory_limit must be a number of bytes or a text such as '4GiB', not {value!r}")
+
+
+def check_seed(random_state: Any) -> None:
+    """Refuse what is no ``random_state``, without drawing from one."""
+    if not isinstance(random_state, (np.random.RandomState, np.random.Generator)):
+        seed_of(random_state)
 
 
 def seed_of(random_state: Any) -> int:

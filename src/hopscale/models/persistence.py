@@ -1,8 +1,8 @@
 """Fitted models as files: safetensors with what a model needs to answer again, and no code.
 
-Tensors ``embedding``, ``feature_embedding``, ``feature_probability``, ``node_ids``, ``feature_names`` and,
-from the direct solver, ``singular_values``. Names are int64, or else the UTF-8 bytes of a JSON list in
-which tuples are lists. Everything else is text in the metadata.
+Tensors ``embedding``, ``feature_embedding``, ``node_ids``, ``feature_names`` and, of models with scales,
+``feature_probability`` and, from the direct solver, ``singular_values``. Names are int64, or else the UTF-8
+bytes of a JSON list in which tuples are lists. Everything else is text in the metadata.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from dataclasses import asdict, fields
+from dataclasses import MISSING, asdict, fields
 from importlib.metadata import version
 from itertools import pairwise
 from numbers import Integral, Real
@@ -27,8 +27,10 @@ from hopscale.exceptions import FileFormatError, ParameterError
 from hopscale.graph import name_array
 from hopscale.io.atomic import replacing
 from hopscale.io.content import existing
-from hopscale.models.base import MAX_WINDOW, NodeEmbedding
+from hopscale.models.base import NodeEmbedding
+from hopscale.models.blocks import BlockEmbedding
 from hopscale.models.registry import MODELS
+from hopscale.models.scales import MAX_WINDOW, ScaleEmbedding
 from hopscale.pairs import Scale
 from hopscale.solvers import PMISolver, SGNSSolver
 
@@ -54,7 +56,7 @@ def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : AE, MUSAE, DeepWalk or Walklets
+    model : NodeEmbedding
         Fitted. Its node ids and feature names must be text, numbers, booleans or tuples of these. A
         ``random_state`` that is not a whole number is saved as None.
     path : path-like
@@ -88,27 +90,26 @@ def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
     tensors: dict[str, NDArray[Any]] = {
         "embedding": model.embedding_,
         "feature_embedding": model.feature_embedding_,
-        "feature_probability": model.feature_probability_,
         "node_ids": _encoded_names(model.node_ids_, "node id"),
         "feature_names": _encoded_names(model.feature_names_, "feature name"),
     }
-    if model.singular_values_ is not None:
-        tensors["singular_values"] = model.singular_values_
     metadata = {
         "format": FORMAT,
         "format_version": str(FORMAT_VERSION),
         "hopscale_version": version("hopscale"),
         "model": type(model).__name__,
         "parameters": json.dumps({name: _plain(name, value) for name, value in model.get_params().items()}),
-        "scales": json.dumps(
-            [
-                {"hops": scale.hops, "dimensions": scale.dimensions, "sampled": sampled}
-                for scale, sampled in zip(model.scales_, model.sampled_, strict=True)
-            ]
-        ),
-        "solver": json.dumps({"name": _solver_name(model.solver_), **asdict(model.solver_)}),
         "rows": json.dumps(model.rows_),
     }
+    if isinstance(model, ScaleEmbedding):
+        tensors["feature_probability"] = model.feature_probability_
+        if model.singular_values_ is not None:
+            tensors["singular_values"] = model.singular_values_
+        scales = zip(model.scales_, model.sampled_, strict=True)
+        metadata["scales"] = json.dumps([{**asdict(scale), "sampled": sampled} for scale, sampled in scales])
+        metadata["solver"] = json.dumps({"name": _solver_name(model.solver_), **asdict(model.solver_)})
+    else:
+        metadata["blocks"] = json.dumps(model._widths())
     tensors = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
     with replacing(path) as temporary:
         try:
@@ -128,7 +129,7 @@ def load_model(path: str | os.PathLike[str]) -> NodeEmbedding:
 
     Returns
     -------
-    AE, MUSAE, DeepWalk or Walklets
+    NodeEmbedding
         Answers as the saved model did, to the bit.
 
     Raises
@@ -153,9 +154,12 @@ class _Reader:
             with safe_open(self.path, framework="numpy") as file:
                 metadata = self._checked_metadata(file.metadata() or {})
                 model = self._empty_model(metadata)
-                model.scales_, model.sampled_ = self._scales(metadata)
-                model.solver_ = self._solver(metadata)
                 model.rows_ = self._rows(metadata)
+                if isinstance(model, ScaleEmbedding):
+                    model.scales_, model.sampled_ = self._scales(self._with(metadata, "scales", "solver"))
+                    model.solver_ = self._solver(metadata)
+                elif isinstance(model, BlockEmbedding):
+                    model.blocks_ = self._blocks(self._with(metadata, "blocks"))
                 self._fill(model, file)
                 return model
         except SafetensorError as error:
@@ -177,7 +181,10 @@ class _Reader:
                 f"written by hopscale {metadata.get('hopscale_version')} in format {written}, while this version "
                 f"({version('hopscale')}) reads formats up to {FORMAT_VERSION}: upgrade hopscale"
             )
-        missing = {"model", "parameters", "scales", "solver", "rows"} - set(metadata)
+        return self._with(metadata, "model", "parameters", "rows")
+
+    def _with(self, metadata: dict[str, str], *names: str) -> dict[str, str]:
+        missing = set(names) - set(metadata)
         if missing:
             raise self._wrong(f"the metadata has no {', '.join(sorted(missing))}")
         return metadata
@@ -212,12 +219,20 @@ class _Reader:
             raise self._wrong("'scales' has none, or an empty or repeated one")
         return scales, [entry.get("sampled") is True for entry in listed]
 
+    def _blocks(self, metadata: dict[str, str]) -> dict[str, int]:
+        blocks = self._parsed(metadata["blocks"], "'blocks'")
+        if not isinstance(blocks, dict) or not blocks or not all(type(d) is int and d > 0 for d in blocks.values()):
+            raise self._wrong("'blocks' does not say how many dimensions each block has")
+        return blocks
+
     def _solver(self, metadata: dict[str, str]) -> PMISolver | SGNSSolver:
         values = self._parsed(metadata["solver"], "'solver'")
         kind = _SOLVERS.get(values.pop("name", "")) if isinstance(values, dict) else None
         if kind is None:
             raise self._wrong(f"'solver' does not name one of {', '.join(_SOLVERS)}")
-        if set(values) != {field.name for field in fields(kind)} or not all(map(_is_setting, values.values())):
+        known = {field.name for field in fields(kind)}
+        needed = {field.name for field in fields(kind) if field.default is MISSING}
+        if not needed <= set(values) <= known or not all(map(_is_setting, values.values())):
             raise self._wrong(f"'solver' does not hold the settings of {kind.__name__}")
         return kind(**values)
 
@@ -228,15 +243,16 @@ class _Reader:
         return rows
 
     def _fill(self, model: NodeEmbedding, file: Any) -> None:
-        d = sum(scale.dimensions for scale in model.scales_)
+        d = sum(model._widths().values())
         model.node_ids_ = self._names(file, "node_ids")
         model.feature_names_ = self._names(file, "feature_names")
         n, q = len(model.node_ids_), len(model.feature_names_)
         model.embedding_ = self._numbers(file, "embedding", (n, d))
         model.feature_embedding_ = self._numbers(file, "feature_embedding", (q, d))
-        model.feature_probability_ = self._numbers(file, "feature_probability", (len(model.scales_), q))
-        has_values = "singular_values" in file.keys()  # noqa: SIM118 (not a mapping)
-        model.singular_values_ = self._numbers(file, "singular_values", (d,)) if has_values else None
+        if isinstance(model, ScaleEmbedding):
+            model.feature_probability_ = self._numbers(file, "feature_probability", (len(model.scales_), q))
+            has_values = "singular_values" in file.keys()  # noqa: SIM118 (not a mapping)
+            model.singular_values_ = self._numbers(file, "singular_values", (d,)) if has_values else None
 
     def _numbers(self, file: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
         found = self._tensor_kind(file, name)

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from hopscale.exceptions import HopscaleWarning, ParameterError, UnknownNodeError
 from hopscale.models.parameters import whole
-from hopscale.pairs import Scale
 
 __all__ = ["VectorQueries"]
 
@@ -25,7 +24,6 @@ class VectorQueries:
     feature_embedding_: NDArray[np.float32]
     node_ids_: NDArray[Any]
     feature_names_: NDArray[Any]
-    scales_: list[Scale]
 
     def node_vectors(self, scale: int | str | None = None) -> NDArray[np.float32]:
         """``embedding_``, or its columns of one scale."""
@@ -35,6 +33,7 @@ class VectorQueries:
     def feature_vectors(self, scale: int | str | None = None) -> NDArray[np.float32]:
         """``feature_embedding_``, or its columns of one scale."""
         check_is_fitted(self)
+        self._check_feature_vectors()
         return self.feature_embedding_[:, self._columns(scale)]
 
     def explain(
@@ -63,6 +62,7 @@ class VectorQueries:
             zero: nothing is known of it there.
         """
         check_is_fitted(self)
+        self._check_feature_vectors()
         row, k = self._row(node), whole("k", k, least=1)
         asked = self.scale_columns_ if scale is None else {str(scale): self._columns(scale)}
         answer: dict[str, list[tuple[Any, float]]] = {}
@@ -104,14 +104,22 @@ class VectorQueries:
     def scale_columns_(self) -> dict[str, slice]:
         """Columns of each scale in ``embedding_`` and ``feature_embedding_``, by label."""
         columns, first = {}, 0
-        for scale in self.scales_:
-            columns[scale.label] = slice(first, first + scale.dimensions)
-            first += scale.dimensions
+        for label, width in self._widths().items():
+            columns[label] = slice(first, first + width)
+            first += width
         return columns
+
+    def _widths(self) -> dict[str, int]:
+        """Dimensions of each scale, by label, in the order of the columns."""
+        raise NotImplementedError
+
+    def _check_feature_vectors(self) -> None:
+        if not len(self.feature_names_):
+            raise ParameterError(f"{type(self).__name__} learns no vectors of features: AE and MUSAE do")
 
     def _warn_of_nothing(self, node: Hashable, labels: list[str]) -> None:
         if labels:
-            where = "" if len(labels) == len(self.scales_) else f" at scale {', '.join(labels)}"
+            where = "" if len(labels) == len(self.scale_columns_) else f" at scale {', '.join(labels)}"
             warnings.warn(
                 f"nothing is known of node {node!r}{where}: its vector is zero, since no feature stands out there "
                 "or none is met",

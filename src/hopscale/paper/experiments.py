@@ -81,7 +81,7 @@ class Options:
     """What to reproduce, and with what."""
 
     cache: Path
-    methods: Sequence[str] = tuple(METHODS)
+    methods: Sequence[str] | None = None
     solvers: Sequence[str] | None = None
     datasets: Sequence[str] | None = None
     splits: int = 100
@@ -89,6 +89,13 @@ class Options:
     n_jobs: int | None = None
     data: str | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def asked_methods(self) -> tuple[str, ...]:
+        """Methods that were asked for, or all that have the parameters that were."""
+        if self.methods is not None:
+            return tuple(self.methods)
+        return tuple(name for name, row in METHODS.items() if set(self.parameters) <= set(row.model().get_params()))
 
     def chosen_datasets(self, experiment: str) -> tuple[str, ...]:
         """The experiment's data sets, or those that were asked for and suit it."""
@@ -103,9 +110,12 @@ class Options:
 
         ``solvers`` are the experiment's own, if none were asked for.
         """
-        for name, solver in product(self.methods, self.solvers or solvers):
-            if suits(method(name)):
-                yield name, solver
+        asked = self.solvers or solvers
+        for row in map(method, self.asked_methods):
+            for way in row.ways:
+                # What has a way of its own is direct, and measured when that is asked for.
+                if suits(row) and (way in asked or (way == "own" and "pmi" in asked)):
+                    yield row.name, way
 
 
 @dataclass(frozen=True)
@@ -255,7 +265,7 @@ def attribute_inference_of(options: Options) -> Iterator[Cell]:
         records = attribute_inference(model, graph, splits=runs, random_state=options.seed)
         return {"scores": _by("method", records, ("roc_auc", "average_precision"))}
 
-    yield from _on_graphs("attribute-inference", options, measure, lambda m: m.uses_features)
+    yield from _on_graphs("attribute-inference", options, measure, lambda m: m.feature_vectors)
 
 
 def _on_graphs(

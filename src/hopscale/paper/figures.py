@@ -91,6 +91,8 @@ def _transfer(chosen: Chosen, figure: Any) -> None:
                 if record is not None:
                     height = np.mean(record["scores"]["micro_f1"])
                     axis.bar(position + shift, height, 0.2, color=colour, label=solver if position == 0 else None)
+        if here:  # what the paper has for a model that was fitted to the target itself
+            axis.axhline(float(here[0]["retrained_on_target_micro_f1"]), color="gray", linestyle=":", label="retrained")
         axis.set_xticks(positions, [str(r["source"]).removeprefix("twitch-").upper() for r in here])
         axis.set(title=f"{name} to {target}", ylabel="micro-F1", ylim=(0, 0.85))
     axis.legend()

@@ -11,7 +11,7 @@ import numpy as np
 from hopscale.exceptions import ParameterError
 from hopscale.paper.densification import POWERS, published_ratios
 from hopscale.paper.experiments import EXPERIMENTS, STANDARDIZE, SUITABLE, TARGETS, TWITCH
-from hopscale.paper.methods import METHODS, SOLVERS
+from hopscale.paper.methods import METHODS, SOLVERS, WAYS
 from hopscale.paper.published import published
 from hopscale.paper.runner import records_of
 from hopscale.paper.store import Record
@@ -165,9 +165,11 @@ def _on_splits(experiment: str, metric: str, baseline: str) -> Callable[[Chosen]
         rows = published(experiment)
         lines = [
             f"Mean {metric} ± standard error over splits; in brackets the difference from the published figure, in "
-            "standard errors of both. Raw vectors, and vectors standardised by the training part.",
+            "standard errors of both. Raw vectors, and vectors standardised by the training part. Direct is pmi, or "
+            "what a method without a choice of solvers does.",
             "",
         ]
+        header = ["method", "published", "direct, raw", "direct, standardised", "sgns, raw", "sgns, standardised"]
         best = []
         for dataset in _datasets(experiment, chosen):
             table = []
@@ -178,17 +180,16 @@ def _on_splits(experiment: str, metric: str, baseline: str) -> Callable[[Chosen]
             }
             for name in [*METHODS, *(m for m in theirs if m not in METHODS)]:
                 line = [name, f"{theirs[name]['value']:.3f}" if name in theirs else "–"]
-                for solver in SOLVERS:
+                for solver in METHODS[name].ways if name in METHODS else SOLVERS:
                     for standardize in (False, True):
                         record = chosen.get(method=name, solver=solver, dataset=dataset, standardize=standardize)
                         line.append(_measured(record, lambda r: r["scores"][metric], theirs.get(name)))
-                table.append(line)
+                table.append(line + ["–"] * (len(header) - len(line)))
             here = [record for record in chosen.records if record["cell"]["dataset"] == dataset]
             longest = max(here, key=lambda record: int(record["repeats"]))
             answered = mean_and_error(longest["scores"][baseline])[0]
             splits = " or ".join(map(str, sorted({record["repeats"] for record in here})))
             lines += [f"## {dataset}", ""]
-            header = ["method", "published", "pmi, raw", "pmi, standardised", "sgns, raw", "sgns, standardised"]
             lines += markdown(header, table)
             lines += ["", f"{splits} splits. {baseline}: {answered:.3f}.", ""]
             if theirs:
@@ -239,7 +240,7 @@ def _few_shot(chosen: Chosen) -> list[str]:
     for dataset in chosen.values("dataset"):
         rows = []
         for name in METHODS:
-            for solver in SOLVERS:
+            for solver in WAYS:
                 record = chosen.get(method=name, solver=solver, dataset=dataset)
                 if record is None:
                     continue
@@ -282,7 +283,10 @@ def _transfer(chosen: Chosen) -> list[str]:
                         row.append(text)
                 rows.append([*row, majority])
         header = ["source", "method", "published", "pmi, raw", "pmi, standardised", "sgns, raw", "sgns, standardised"]
+        retrained = {name: row for (name, _, where), row in theirs.items() if where == target}
+        said = ", ".join(f"{name} {row['retrained_on_target_micro_f1']:.3f}" for name, row in retrained.items())
         lines += [f"## To {target}", "", *markdown([*header, "majority"], rows), ""]
+        lines += [f"Published for models that were fitted to {target} itself: {said}.", ""]
     return lines
 
 
@@ -369,7 +373,7 @@ def _by_kind(text: str) -> Callable[[Chosen], list[str]]:
         for dataset in chosen.values("dataset"):
             rows, kinds = [], []
             for name in METHODS:
-                for solver in SOLVERS:
+                for solver in WAYS:
                     record = chosen.get(method=name, solver=solver, dataset=dataset)
                     if record is None:
                         continue

@@ -133,7 +133,9 @@ def _check(options: Options) -> None:
     for parameter in options.parameters:
         if parameter in _SET_BY_CELLS:
             raise ParameterError(f"{parameter!r} cannot be changed as a parameter: ask for {_SET_BY_CELLS[parameter]}")
-    for name in options.methods:
+    if not options.asked_methods:
+        raise ParameterError(f"no method has the parameter(s) {', '.join(map(repr, options.parameters))}")
+    for name in options.asked_methods:
         method(name).build(**options.parameters)
 
 

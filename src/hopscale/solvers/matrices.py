@@ -19,7 +19,7 @@ from hopscale.pairs import Pairs, Panel, Scale
 from hopscale.parallel import Workers, ranges
 from hopscale.solvers.tables import Array, padded, table_of, zero_table
 
-__all__ = ["PanelMatrix", "RowSampler", "SampledMatrix", "project_panels"]
+__all__ = ["DenseMatrix", "PanelMatrix", "RowMatrix", "RowSampler", "SampledMatrix", "project_panels"]
 
 ROW_CHUNK = 512  # rows multiplied by one thread: their part of the product stays in its cache
 PANEL_GROUP = 32  # panels of a streamed product that are alive at once
@@ -197,6 +197,32 @@ class SampledMatrix(RowMatrix):
         ticks = np.floor(np.cumsum(chance) + np.random.default_rng([sampler.seed, 1]).random())
         nodes = np.flatnonzero(np.diff(ticks, prepend=0.0) > 0).astype(np.int32)
         return nodes, (1.0 / np.sqrt(chance[nodes])).astype(np.float32)
+
+
+class DenseMatrix:
+    """A dense matrix, multiplied in chunks of rows or of columns."""
+
+    def __init__(self, matrix: Array, workers: Workers) -> None:
+        self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
+        self._matrix, self._workers = matrix, workers
+
+    def times(self, x: Array) -> Array:
+        """M·x."""
+        return self._product(self._matrix, x)
+
+    def transposed_times(self, y: Array) -> Array:
+        """Mᵀ·y."""
+        return self._product(self._matrix.T, y)
+
+    def _product(self, matrix: Array, x: Array) -> Array:
+        y = np.empty((matrix.shape[0], x.shape[1]), dtype=np.float32)
+
+        def one(piece: tuple[int, int]) -> None:
+            begin, end = piece
+            np.matmul(matrix[begin:end], x, out=y[begin:end])
+
+        self._workers.run(one, ranges(len(y), ROW_CHUNK))
+        return y
 
 
 class _Csr:

@@ -16,20 +16,19 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import HopscaleWarning
+from hopscale.exceptions import HopscaleWarning, ParameterError
 from hopscale.pairs import Pairs, Panel, Scale
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import PanelMatrix, RowMatrix, RowSampler, SampledMatrix, project_panels
 from hopscale.solvers.result import Solution
-from hopscale.solvers.svd import truncated_svd
-from hopscale.solvers.tables import Array, padded
+from hopscale.solvers.svd import ITERATIONS, leading_triplets
+from hopscale.solvers.tables import Array
+from hopscale.walks import Start
 
 __all__ = ["PMISolver", "Rows"]
 
 Rows = Literal["auto", "exact", "sampled"]
 
-OVERSAMPLING = 8  # columns iterated on beyond the rank, before padding
-ITERATIONS = 5
 TRIAL_PANELS = 8  # panels after which the size of all of them is judged
 EXACT_WORK = 2e12  # multiplications beyond which sampling rows is the quicker way
 MARGIN = 1e-5  # by which a ratio must pass one; float32 sums over long lists of neighbours err by less
@@ -51,18 +50,21 @@ class PMISolver:
     walks : int
         Walks per node of a sampled row.
     seed : int
+    start : {"degree", "node"}
+        Where the walks of p(f) start.
     """
 
-    shift: float
-    noise_exponent: float
-    memory_limit: int
-    rows: Rows
-    walks: int
-    seed: int
+    shift: float = 1.0
+    noise_exponent: float = 1.0
+    memory_limit: int = 4 * 2**30
+    rows: Rows = "auto"
+    walks: int = 800
+    seed: int = 0
+    start: Start = "degree"
 
     def fit(self, pairs: Pairs, scales: Sequence[Scale], workers: Workers) -> list[Solution]:
         """Solutions of all scales."""
-        probabilities = [pairs.feature_probability(scale) for scale in scales]
+        probabilities = [pairs.feature_probability(scale, self.start) for scale in scales]
         scalings = [self._scaling(p) for p in probabilities]
         # All scales that walk in one sweep where they fit together; else one by one; else from samples.
         walked = [i for i, scale in enumerate(scales) if not scale.is_self]
@@ -97,6 +99,32 @@ class PMISolver:
         at_once = self._at_once(pairs, width)
         return project_panels(pairs, scale, scaling, basis, workers, width=width, at_once=at_once)
 
+    def target(self, pairs: Pairs, scale: Scale, workers: Workers) -> PanelMatrix | RowMatrix:
+        """All rows of the matrix that ``fit`` factorises, to be a part of another one.
+
+        Raises
+        ------
+        ParameterError
+            If they would take more memory than the limit, or too long.
+        """
+        scaling = self._scaling(pairs.feature_probability(scale, self.start))
+        if scale.is_self:
+            return RowMatrix(pairs.own_rows(scaling), workers)
+        exact = self._exact(pairs, [scale], [scaling], workers)
+        if exact is None:
+            long = pairs.work([scale]) > EXACT_WORK
+            reason = "take too long" if long else f"take more than memory_limit ({self.memory_limit:,} bytes)"
+            way_out = "take" if long else "raise the limit, or take"
+            raise ParameterError(
+                f"the matrix of walks over {scale.label} hop(s) between {pairs.n_nodes:,} nodes would {reason}: "
+                f"{way_out} a smaller window"
+            )
+        return exact[0]
+
+    def neighbors(self, pairs: Pairs, workers: Workers) -> RowMatrix:
+        """The matrix of one hop between nodes, which has no more entries than A."""
+        return RowMatrix(pairs.neighbor_rows(self._scaling(pairs.feature_probability(Scale((1,), 1)))), workers)
+
     def _matrix(
         self, pairs: Pairs, scale: Scale, scaling: NDArray[np.float32], workers: Workers
     ) -> PanelMatrix | RowMatrix:
@@ -106,7 +134,8 @@ class PMISolver:
         alone = self._exact(pairs, [scale], [scaling], workers)
         if alone:
             return alone[0]
-        self._warn_of_sampling(scale)
+        if not pairs.walks.second_order:
+            self._warn_of_sampling(scale)
         sampler = RowSampler(pairs, scale, scaling, self.walks, self.seed, workers)
         return SampledMatrix(sampler, self.memory_limit // 2)
 
@@ -117,28 +146,21 @@ class PMISolver:
         probability: NDArray[np.float64],
         workers: Workers,
     ) -> Solution:
-        n, q = matrix.shape
-        rank = min(scale.dimensions, n, q)
         with workers.bar(ITERATIONS + 1, f"scale {scale.label}: factorise", "pass") as bar:
-            b, sigma, v = truncated_svd(
+            b, sigma, v = leading_triplets(
                 matrix,
-                rank,
-                width=padded(rank + OVERSAMPLING),
-                iterations=ITERATIONS,
+                scale.dimensions,
                 random=np.random.default_rng([self.seed, scale.hops[-1]]),
                 tick=lambda: bar.update(1),
             )
-        # A direction whose singular value is rounding noise carries no information, only that noise.
-        root = np.sqrt(np.where(sigma > sigma[0] * 1e-6, sigma, 0.0)) if sigma[0] > 0 else np.zeros_like(sigma)
+        root = np.sqrt(sigma)
         inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
-        b = matrix.every_row(b, v)
-        missing = scale.dimensions - rank
         return Solution(
             scale,
-            node_vectors=np.pad((b * inverse).astype(np.float32), ((0, 0), (0, missing))),
-            feature_vectors=np.pad((v * root).astype(np.float32), ((0, 0), (0, missing))),
+            node_vectors=(matrix.every_row(b, v) * inverse).astype(np.float32),
+            feature_vectors=(v * root).astype(np.float32),
             feature_probability=probability,
-            singular_values=np.pad(root**2, (0, missing)),
+            singular_values=sigma,
             rows=matrix.description,
             sampled=isinstance(matrix, SampledMatrix),
         )
@@ -176,6 +198,8 @@ class PMISolver:
         return max(1, int(self.memory_limit // 4 // max(1, pairs.panel_workspace(width))))
 
     def _may_be_exact(self, pairs: Pairs, scales: Sequence[Scale]) -> bool:
+        if pairs.walks.second_order:  # known from samples only
+            return False
         if self.rows == "exact":
             return True
         fits = pairs.panel_workspace(self._panel_width(pairs)) <= self.memory_limit // 2

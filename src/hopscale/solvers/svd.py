@@ -14,9 +14,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.solvers.tables import Array
+from hopscale.solvers.tables import Array, padded
 
-__all__ = ["Operator", "orthonormal", "truncated_svd"]
+__all__ = ["MAX_RANK", "Operator", "leading_eigenpairs", "leading_triplets", "orthonormal", "truncated_svd"]
+
+OVERSAMPLING = 8  # columns iterated on beyond the rank, before padding
+ITERATIONS = 5
+MAX_RANK = 1016  # a kernel's row holds 1,024 floats, and OVERSAMPLING is added
 
 
 class Operator(Protocol):
@@ -49,6 +53,40 @@ def orthonormal(w: Array, *, times: int = 2) -> tuple[Array, float]:
         scale = np.where(full, 1.0 / np.sqrt(np.where(full, values, 1.0)), 0.0)
         w = w @ (vectors[:, ::-1] * scale[::-1]).astype(np.float32)
     return w, smallest
+
+
+def leading_triplets(
+    operator: Operator, rank: int, *, random: np.random.Generator, tick: Callable[[], object] = lambda: None
+) -> tuple[Array, NDArray[np.float64], Array]:
+    """Leading singular triplets as (U·Σ, Σ, V), ``rank`` columns each, zeros where the matrix has fewer.
+
+    ``tick`` is called after each of ``ITERATIONS`` passes.
+    """
+    possible = min(rank, *operator.shape)
+    b, sigma, v = truncated_svd(
+        operator, possible, width=padded(possible + OVERSAMPLING), iterations=ITERATIONS, random=random, tick=tick
+    )
+    missing = ((0, 0), (0, rank - possible))
+    # A direction whose singular value is rounding noise carries no information, only that noise.
+    sigma = np.where(sigma > sigma[0] * 1e-6, sigma, 0.0)
+    return np.pad(b, missing), np.pad(sigma, missing[1]), np.pad(v, missing)
+
+
+def leading_eigenpairs(
+    operator: Operator, rank: int, *, random: np.random.Generator
+) -> tuple[NDArray[np.float64], Array]:
+    """Eigenvalues of a symmetric matrix, largest sizes first, with their signs, and eigenvectors.
+
+    Singular vectors of λ and −λ may be mixed with each other (they are on a bipartite graph); Rayleigh and Ritz on what
+    they span together tells them apart.
+    """
+    _, _, v = leading_triplets(operator, rank, random=random)
+    v, _ = orthonormal(v)
+    values, rotation = np.linalg.eigh(v.T.astype(np.float64) @ operator.times(v)[:, :rank].astype(np.float64))
+    order = np.argsort(-np.abs(values), kind="stable")
+    vectors = v @ rotation[:, order].astype(np.float32)
+    signs = np.sign(vectors[np.argmax(np.abs(vectors), axis=0), np.arange(rank)])
+    return values[order], vectors * np.where(signs == 0, 1, signs).astype(np.float32)
 
 
 def truncated_svd(

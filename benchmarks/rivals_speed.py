@@ -1,0 +1,247 @@
+"""Seconds that each method takes here and in other libraries, on one data set, two threads, interleaved.
+
+Every library gets an environment of its own from the package index, in a folder that is kept between runs. What does
+not install, does not import, fails or takes too long is listed as such. Ours runs before each of them, in a process of
+its own as well; reading the data and importing is not counted on either side. scikit-network has none of the methods.
+
+    HOPSCALE_DATA=... python benchmarks/rivals_speed.py [--dataset facebook] [--limit 300] [--folder .rivals]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+from typing import Any
+
+import scipy.sparse as sp
+
+from measure import graph_and_target, markdown, median, write
+
+# What pip is asked for, in turn until one way works. karateclub pins versions that no longer build.
+INSTALL = {
+    "karateclub": [
+        ["karateclub"],
+        ["--no-deps", "karateclub"],
+    ],
+    "grape": [["grape"]],
+    "nodevectors": [["nodevectors"]],
+}
+PARTS = {
+    "karateclub": [
+        *("networkx", "gensim", "pandas", "scikit-learn", "scipy", "tqdm"),
+        *("pygsp", "six", "python-louvain", "python-Levenshtein"),
+    ]
+}
+
+READ = """
+import json, sys, time
+import numpy as np, scipy.sparse as sp
+folder = sys.argv[1]
+A = sp.csr_matrix(sp.load_npz(folder + "/adjacency.npz"))
+F = sp.csr_matrix(sp.load_npz(folder + "/features.npz"))
+"""
+TIME = """
+start = time.perf_counter()
+fit()
+print(json.dumps({"seconds": time.perf_counter() - start}))
+"""
+KARATE = READ + "import networkx as nx\ngraph = nx.from_scipy_sparse_array(A)\nX = sp.coo_matrix(F)\n"
+GRAPE = (
+    READ
+    + "from grape import Graph\nimport pandas as pd\nC = sp.triu(A).tocoo()\n"
+    + "edges = pd.DataFrame({'s': C.row.astype(str), 'd': C.col.astype(str)})\n"
+    + "graph = Graph.from_pd(edges_df=edges, edge_src_column='s', edge_dst_column='d', directed=False)\n"
+)
+
+
+def karate(name: str, arguments: str, features: bool = False) -> str:
+    fit = f"model.fit(graph{', X' if features else ''})"
+    return KARATE + f"from karateclub import {name}\nmodel = {name}({arguments})\nfit = lambda: {fit}\n" + TIME
+
+
+def grape(name: str, arguments: str) -> str:
+    build = f"from grape.embedders import {name}\nmodel = {name}({arguments})\n"
+    return GRAPE + build + "fit = lambda: model.fit_transform(graph)\n" + TIME
+
+
+def nodevectors(name: str, arguments: str) -> str:
+    build = (
+        f"import csrgraph\ngraph = csrgraph.csrgraph(A)\nfrom nodevectors import {name}\nmodel = {name}({arguments})\n"
+    )
+    return READ + build + "fit = lambda: model.fit(graph)\n" + TIME
+
+
+WALKS = "walk_number=10, walk_length=80, dimensions={d}, workers=2, window_size=3, epochs=1"
+# Method: our model and its arguments, then the same in other libraries. What is trained there is trained here, for one
+# epoch, except SINE and ASNE, which are factorised here.
+METHODS: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
+    "MUSAE": ("MUSAE", {"solver": "sgns", "epochs": 1}, {"karateclub": karate("MUSAE", "workers=2, epochs=1", True)}),
+    "DeepWalk": (
+        "DeepWalk",
+        {"solver": "sgns", "epochs": 1},
+        {
+            "karateclub": karate("DeepWalk", WALKS.format(d=128)),
+            "grape": grape(
+                "DeepWalkSkipGramEnsmallen",
+                "embedding_size=128, epochs=1, walk_length=80, iterations=10, window_size=3, verbose=False",
+            ),
+        },
+    ),
+    "Walklets": (
+        "Walklets",
+        {"window": 4, "solver": "sgns", "epochs": 1},
+        {"karateclub": karate("Walklets", WALKS.format(d=32))},
+    ),
+    "Node2Vec": (
+        "Node2Vec",
+        {"solver": "sgns", "epochs": 1, "window": 3, "p": 0.5, "q": 2.0},
+        {
+            "karateclub": karate("Node2Vec", WALKS.format(d=128) + ", p=0.5, q=2.0"),
+            "nodevectors": nodevectors(
+                "Node2Vec",
+                "n_components=128, walklen=80, epochs=10, return_weight=2.0, neighbor_weight=0.5, threads=2, "
+                "w2vparams={'window': 3, 'negative': 5, 'epochs': 1, 'batch_words': 128}",
+            ),
+            "grape": grape(
+                "Node2VecSkipGramEnsmallen",
+                "embedding_size=128, epochs=1, walk_length=80, iterations=10, window_size=3, return_weight=2.0, "
+                "explore_weight=0.5, verbose=False",
+            ),
+        },
+    ),
+    "LINE": (
+        "LINE",
+        {},  # both orders, 64 dimensions each, against the first order alone
+        {"grape": grape("FirstOrderLINEEnsmallen", "embedding_size=64, verbose=False")},
+    ),
+    "NetMF": (
+        "NetMF",
+        {"window": 5},
+        {
+            "karateclub": karate("NetMF", "dimensions=128, order=5, negative_samples=1"),
+            "grape": grape("NetMFEnsmallen", "embedding_size=128, window_size=5, verbose=False"),
+        },
+    ),
+    "HOPE": ("HOPE", {}, {"grape": grape("HOPEEnsmallen", "embedding_size=128, verbose=False")}),
+    "GraRep": (
+        "GraRep",
+        {},
+        {
+            "karateclub": karate("GraRep", "dimensions=32, order=4"),
+            "nodevectors": nodevectors("GraRep", "n_components=128, order=4"),
+        },
+    ),
+    "TADW": ("TADW", {}, {"karateclub": karate("TADW", "dimensions=64", True)}),
+    "ASNE": ("ASNE", {}, {"karateclub": karate("ASNE", "dimensions=128, workers=2, epochs=1", True)}),
+    "BANE": ("BANE", {}, {"karateclub": karate("BANE", "dimensions=128", True)}),
+    "TENE": ("TENE", {}, {"karateclub": karate("TENE", "dimensions=64", True)}),
+    "SINE": ("SINE", {"window": 3}, {"karateclub": karate("SINE", "dimensions=128, workers=2, epochs=1", True)}),
+    "FEATHER-N": ("FEATHER", {}, {"karateclub": karate("FeatherNode", "reduction_dimensions=64", True)}),
+}
+
+OURS = (
+    READ
+    + "import hopscale\n"
+    + "model = getattr(hopscale, sys.argv[2])(n_jobs=2, **json.loads(sys.argv[3]))\n"
+    + "graph = hopscale.AttributedGraph(A, F)\nfit = lambda: model.fit(graph)\n"
+    + TIME
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dataset", default="facebook")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds that a fit may take, reading included")
+    parser.add_argument("--folder", type=Path, default=Path(".rivals"), help="where the environments are kept")
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    options = parser.parse_args()
+    graph, _ = graph_and_target(options.dataset)
+    pythons = {library: environment(library, options.folder) for library in INSTALL}
+    records: list[dict[str, Any]] = [
+        {"library": library, "installed": python is not None} for library, python in pythons.items()
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        sp.save_npz(f"{folder}/adjacency.npz", sp.csr_matrix(graph.adjacency))
+        sp.save_npz(f"{folder}/features.npz", sp.csr_matrix(graph.features))
+        for name in options.methods:
+            model, arguments, others = METHODS[name]
+            for library, script in others.items():
+                python = pythons[library]
+                ours = run(Path(sys.executable), OURS, options.limit, folder, model, json.dumps(arguments))
+                theirs = run(python, script, options.limit, folder) if python else {"failed": "not installed"}
+                record = {"method": name, "library": library, "dataset": options.dataset}
+                records.append({**record, "ours": ours, "theirs": theirs, "limit": options.limit})
+                print(name, library, ours, theirs, flush=True)
+    write("rivals_speed", records, table(records))
+
+
+def environment(library: str, folder: Path) -> Path | None:
+    """A Python that has the library, made anew unless it is there; None where it cannot be had."""
+    home = folder.resolve() / library
+    python = home / "bin" / "python"
+    if not python.exists():
+        venv.create(home, with_pip=True)
+    for asked in ([], *INSTALL[library]):
+        if asked:
+            pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+            subprocess.run([*pip, *asked], capture_output=True, check=False)
+            if "--no-deps" in asked:
+                subprocess.run([*pip, *PARTS[library]], capture_output=True, check=False)
+        if subprocess.run([str(python), "-c", f"import {library}"], capture_output=True, check=False).returncode == 0:
+            return python
+    return None
+
+
+def run(python: Path, script: str, limit: float, *arguments: str) -> dict[str, Any]:
+    """What a script prints last, or why it prints nothing."""
+    command = [str(python), "-c", script, *arguments]
+    threads = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", "RAYON_NUM_THREADS": "2", "NUMBA_NUM_THREADS": "2"}
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=limit, check=False, env=os.environ | threads
+        )
+    except subprocess.TimeoutExpired:
+        return {"failed": f"over {limit:.0f} s"}
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()
+        return {"failed": lines[-1][:200] if lines and done.returncode > 0 else f"exit code {done.returncode}"}
+    return dict(json.loads(done.stdout.strip().splitlines()[-1]))
+
+
+def table(records: list[dict[str, Any]]) -> str:
+    rows = []
+    measured = [record for record in records if "method" in record]
+    for name in dict.fromkeys(record["method"] for record in measured):
+        here = [record for record in measured if record["method"] == name]
+        taken = [r["ours"]["seconds"] for r in here if "seconds" in r["ours"]]
+        if not taken:
+            rows.append([name, here[0]["ours"]["failed"], "", "", ""])
+            continue
+        ours = median(taken)
+        for record in here:
+            theirs = record["theirs"]
+            shown = f"{theirs['seconds']:.1f} s" if "seconds" in theirs else theirs["failed"]
+            over = theirs.get("failed", "").startswith("over")
+            ratio = theirs["seconds"] / ours if "seconds" in theirs else record["limit"] / ours if over else None
+            rows.append(
+                [
+                    name,
+                    f"{ours:.1f} s",
+                    record["library"],
+                    shown.replace("|", "/"),
+                    "–" if ratio is None else f"{'over ' if over else ''}{ratio:.1f}×",
+                ]
+            )
+    missing = [r["library"] for r in records if "installed" in r and not r["installed"]]
+    lines = markdown(["method", "hopscale", "library", "its time", "hopscale is faster by"], rows)
+    return lines + (f"\n\nNot installed: {', '.join(missing)}." if missing else "")
+
+
+if __name__ == "__main__":
+    main()

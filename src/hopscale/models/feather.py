@@ -1,0 +1,137 @@
+"""FEATHER-N: characteristic functions of the features that walks meet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopscale.exceptions import ParameterError
+from hopscale.graph import AttributedGraph
+from hopscale.models.base import Traits
+from hopscale.models.blocks import BlockEmbedding
+from hopscale.models.parameters import memory_bytes, number, whole
+from hopscale.parallel import Workers, ranges
+from hopscale.solvers.matrices import DenseMatrix, RowMatrix
+from hopscale.solvers.operators import transitions
+from hopscale.solvers.svd import leading_triplets
+
+__all__ = ["FEATHER"]
+
+
+class FEATHER(BlockEmbedding):
+    """FEATHER-N: how the features around a node are distributed, not only their mean.
+
+    Of every reduced feature x, every hop r and every point θ it takes
+
+    .. math:: \\sum_w P^r_{uw} \\cos(\\theta x_w), \\qquad \\sum_w P^r_{uw} \\sin(\\theta x_w)
+
+    the characteristic function of x as a walk from u meets it after r steps. Nothing is trained. Since these are
+    thousands of columns, the vectors are their leading principal components.
+
+    Parameters
+    ----------
+    dimensions : int, default=128
+    feature_dimensions : int, default=64
+        Columns that features are reduced to, by a singular value decomposition.
+    points : int, default=25
+        Values of θ, evenly spaced up to ``largest_point``.
+    largest_point : float, default=2.5
+    window : int, default=5
+        Largest number of hops.
+    memory_limit : int or str, default="4GiB"
+        Memory for all columns of all nodes; more is refused before anything is computed.
+    n_jobs, random_state, verbose
+        As in :class:`MUSAE`.
+
+    Notes
+    -----
+    Time O(c·(t·m + n·d)), memory O(n·c) with c = 2 · ``feature_dimensions`` · ``points`` · ``window`` columns. For
+    features with few values or continuous ones whose spread tells something; very many rare features lose most in the
+    reduction.
+
+    References
+    ----------
+    B. Rozemberczki and R. Sarkar, "Characteristic functions on graphs: birds of a feather, from statistical
+    descriptors to parametric models", CIKM 2020.
+
+    Examples
+    --------
+    >>> from hopscale import FEATHER, datasets
+    >>> FEATHER(dimensions=8).fit_transform(datasets.planted_blocks(n_nodes=60)).shape
+    (60, 8)
+    """
+
+    traits = Traits("attributed statistics", uses_features=True, time="O(c (t m + n d))", memory="O(n c)")
+
+    def __init__(
+        self,
+        dimensions: int = 128,
+        *,
+        feature_dimensions: int = 64,
+        points: int = 25,
+        largest_point: float = 2.5,
+        window: int = 5,
+        memory_limit: int | str = "4GiB",
+        n_jobs: int | None = -1,
+        random_state: Any = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.dimensions = dimensions
+        self.feature_dimensions = feature_dimensions
+        self.points = points
+        self.largest_point = largest_point
+        self.window = window
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense, before a graph is read."""
+        super().check_parameters()
+        whole("feature_dimensions", self.feature_dimensions, least=1, most=512)
+        whole("points", self.points, least=1)
+        number("largest_point", self.largest_point, least=0, above=True)
+        whole("window", self.window, least=1)
+        memory_bytes(self.memory_limit)
+
+    def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, NDArray[np.float32]]:
+        self._check_memory(graph)
+        random = np.random.default_rng(seed)
+        features = RowMatrix(graph.features.astype(np.float32), workers)
+        x, _, _ = leading_triplets(features, min(self.feature_dimensions, *features.shape), random=random)
+        columns = DenseMatrix(self._characteristic(graph, x, workers), workers)
+        scores, _, _ = leading_triplets(columns, self.dimensions, random=random)
+        return {"characteristic": scores}
+
+    def _check_memory(self, graph: AttributedGraph) -> None:
+        width = min(self.feature_dimensions, *graph.features.shape)
+        needed = 4 * graph.n_nodes * 2 * width * self.points * self.window
+        if needed > memory_bytes(self.memory_limit):
+            raise ParameterError(
+                f"FEATHER would take {needed / 2**30:.1f} GiB for {needed // (4 * graph.n_nodes):,} columns of "
+                f"{graph.n_nodes:,} nodes, more than memory_limit={self.memory_limit!r}: raise it, or ask for fewer "
+                "points, feature_dimensions or hops (window)"
+            )
+
+    def _characteristic(self, graph: AttributedGraph, x: NDArray[np.float32], workers: Workers) -> NDArray[np.float32]:
+        """Columns by hop, point and feature: cosines, then sines; less their means."""
+        n, f = x.shape
+        P = RowMatrix(transitions(graph.adjacency), workers)
+        out = np.zeros((n, 2 * f * self.points * self.window), dtype=np.float32)
+        thetas = np.linspace(0.0, self.largest_point, self.points + 1, dtype=np.float32)[1:]
+        with workers.bar(len(thetas), "characteristic functions", "point") as bar:
+            for i, theta in enumerate(thetas):
+                here = np.hstack([np.cos(theta * x), np.sin(theta * x)])
+                for hop in range(self.window):
+                    here = P.times(here)
+                    first = (hop * self.points + i) * 2 * f
+                    out[:, first : first + 2 * f] = here[:, : 2 * f]
+                bar.update(1)
+        walked = np.diff(graph.adjacency.indptr) > 0
+        for begin, end in ranges(out.shape[1], 1024):
+            out[:, begin:end] -= out[walked, begin:end].mean(axis=0, dtype=np.float64).astype(np.float32)
+        out[~walked] = 0.0  # nothing is met from there
+        return out

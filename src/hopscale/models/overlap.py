@@ -1,0 +1,121 @@
+"""HOPE: singular vectors of a proximity that is itself a product of sparse matrices."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hopscale.graph import AttributedGraph
+from hopscale.models.base import Traits
+from hopscale.models.blocks import BlockEmbedding
+from hopscale.models.parameters import choice, number
+from hopscale.parallel import Workers
+from hopscale.solvers.matrices import RowMatrix
+from hopscale.solvers.operators import transitions
+from hopscale.solvers.svd import MAX_RANK, leading_eigenpairs, leading_triplets
+
+__all__ = ["HOPE"]
+
+Proximity = Literal["overlap", "common-neighbors", "adamic-adar", "katz"]
+
+
+class HOPE(BlockEmbedding):
+    """High-order proximity preserved embedding.
+
+    Factorises a proximity of nodes, :math:`S \\approx U_s U_t^T`, without ever forming it. On an undirected graph
+    S is symmetric and the paper's source and target vectors are the same up to signs, so that all ``dimensions`` go
+    to one set of them.
+
+    ====================  =======================================  ====================================
+    ``proximity``         S                                        from singular triplets of
+    ====================  =======================================  ====================================
+    ``overlap``           :math:`D^{-1} A^2 D^{-1}`                :math:`B = D^{-1}A`, as S = BBᵀ
+    ``common-neighbors``  :math:`A^2`                              :math:`B = A`
+    ``adamic-adar``       :math:`A\\,\\mathrm{diag}(1/\\log d)\\,A`    :math:`B = A\\,\\mathrm{diag}(1/\\sqrt{\\log d})`
+    ``katz``              :math:`(I - \\beta A)^{-1} \\beta A`       A; its values become βλ/(1−βλ)
+    ====================  =======================================  ====================================
+
+    Parameters
+    ----------
+    dimensions : int, default=128
+    proximity : {"overlap", "common-neighbors", "adamic-adar", "katz"}, default="overlap"
+        The default is the normalised neighbourhood overlap of the MUSAE paper's comparison.
+    decay : float, default=0.5
+        katz only: β as a share of the largest for which S exists, one over the largest eigenvalue of A.
+        The logarithm of adamic-adar is of the number of neighbours, as in the classical index.
+    n_jobs, random_state, verbose
+        As in :class:`MUSAE`.
+
+    Notes
+    -----
+    Time O(m·d) a pass, a dozen passes; memory O(m + n·d). Quick on any graph. It sees two steps far (katz: further,
+    with falling weight), and the largest hubs come first: :class:`NetMF` usually serves better.
+
+    References
+    ----------
+    M. Ou, P. Cui, J. Pei, Z. Zhang and W. Zhu, "Asymmetric transitivity preserving graph embedding", KDD 2016.
+
+    Examples
+    --------
+    >>> from hopscale import HOPE, datasets
+    >>> HOPE(dimensions=8).fit_transform(datasets.planted_blocks(n_nodes=60)).shape
+    (60, 8)
+    """
+
+    traits = Traits("proximity matrix", time="O(m d)", memory="O(m + n d)")
+
+    def __init__(
+        self,
+        dimensions: int = 128,
+        *,
+        proximity: Proximity = "overlap",
+        decay: float = 0.5,
+        n_jobs: int | None = -1,
+        random_state: Any = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.dimensions = dimensions
+        self.proximity = proximity
+        self.decay = decay
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense, before a graph is read."""
+        super().check_parameters()
+        choice("proximity", self.proximity, get_args(Proximity))
+        number("decay", self.decay, least=0, above=True, below=1)
+
+    def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, NDArray[Any]]:
+        random = np.random.default_rng(seed)
+        if self.proximity == "katz":
+            return {"proximity": self._katz(graph, random, workers)}
+        # S = BBᵀ = UΣ²Uᵀ, so that UΣ is its best factor.
+        scores, _, _ = leading_triplets(RowMatrix(self._root(graph), workers), self.dimensions, random=random)
+        return {"proximity": scores}
+
+    def _katz(self, graph: AttributedGraph, random: np.random.Generator, workers: Workers) -> NDArray[Any]:
+        """The strongest of βλ/(1−βλ), among more of A's eigenvalues than are wanted: it favours positive ones."""
+        rank = min(2 * self.dimensions, MAX_RANK)
+        values, vectors = leading_eigenpairs(
+            RowMatrix(graph.adjacency.astype(np.float32), workers), rank, random=random
+        )
+        scaled = self.decay * values / max(float(np.abs(values[0])), 1e-300)
+        strength = np.abs(scaled / (1.0 - scaled))
+        order = np.argsort(-strength, kind="stable")[: self.dimensions]
+        return np.asarray(vectors[:, order] * np.sqrt(strength[order]))
+
+    def _root(self, graph: AttributedGraph) -> sp.csr_array:
+        """The matrix B with S = BBᵀ."""
+        if self.proximity == "overlap":
+            return transitions(graph.adjacency)
+        if self.proximity == "common-neighbors":
+            return graph.adjacency.astype(np.float32)
+        # A node with one neighbour joins no pair, whatever it counts for.
+        count = np.diff(graph.adjacency.indptr).astype(np.float64)
+        weights = np.divide(1.0, np.log(np.maximum(count, 1.0)), out=np.zeros_like(count), where=count > 1)
+        return sp.csr_array(graph.adjacency @ sp.diags_array(np.sqrt(weights))).astype(np.float32)

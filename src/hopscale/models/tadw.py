@@ -1,0 +1,122 @@
+"""TADW: walks and attributes in one factorisation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hopscale.graph import AttributedGraph
+from hopscale.models.base import Traits
+from hopscale.models.blocks import BlockEmbedding
+from hopscale.models.parameters import even, number, whole
+from hopscale.parallel import Workers
+from hopscale.solvers.matrices import RowMatrix
+from hopscale.solvers.operators import TwoSteps
+from hopscale.solvers.svd import MAX_RANK, leading_triplets
+
+__all__ = ["TADW"]
+
+Matrix = NDArray[np.float64]
+
+
+class TADW(BlockEmbedding):
+    """Text-associated DeepWalk: factorises two steps of walks through the nodes' features.
+
+    .. math:: \\min_{W, H} \\|M - W^T H T\\|_F^2 + \\tfrac{\\lambda}{2} (\\|W\\|_F^2 + \\|H\\|_F^2),
+        \\quad M = \\tfrac12 (P + P^2)
+
+    T holds each node's features, weighted by tf-idf and reduced by a singular value decomposition. W and H are found
+    in turn, each exactly: W by a ridge regression, H by the eigenvectors of WWᵀ and TTᵀ, in which its equation falls
+    apart into single numbers. The vectors are W and HT, half of the dimensions each. M is never formed.
+
+    Parameters
+    ----------
+    dimensions : int, default=128
+    text_dimensions : int, default=200
+        Columns that features are reduced to.
+    regularization : float, default=0.2
+        λ.
+    iterations : int, default=20
+    n_jobs, random_state, verbose
+        As in :class:`MUSAE`.
+
+    Notes
+    -----
+    Time O(m·d + n·(d + f)²) an iteration, f of ``text_dimensions``; memory O(m + nnz(F) + n·(d + f)). For attributes
+    that say much on their own, such as the words of papers. Where they are many and rare, what the reduction leaves
+    out is lost: :class:`MUSAE` keeps it.
+
+    References
+    ----------
+    C. Yang, Z. Liu, D. Zhao, M. Sun and E. Chang, "Network representation learning with rich text information",
+    IJCAI 2015.
+
+    Examples
+    --------
+    >>> from hopscale import TADW, datasets
+    >>> TADW(dimensions=8).fit_transform(datasets.planted_blocks(n_nodes=60)).shape
+    (60, 8)
+    """
+
+    traits = Traits(
+        "attributed matrix", uses_features=True, time="O(i (m d + n (d + f)²))", memory="O(m + nnz(F) + n (d + f))"
+    )
+
+    def __init__(
+        self,
+        dimensions: int = 128,
+        *,
+        text_dimensions: int = 200,
+        regularization: float = 0.2,
+        iterations: int = 20,
+        n_jobs: int | None = -1,
+        random_state: Any = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.dimensions = dimensions
+        self.text_dimensions = text_dimensions
+        self.regularization = regularization
+        self.iterations = iterations
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense, before a graph is read."""
+        super().check_parameters()
+        even("dimensions", self.dimensions)
+        whole("text_dimensions", self.text_dimensions, least=1, most=MAX_RANK)
+        number("regularization", self.regularization, least=0, above=True)
+        whole("iterations", self.iterations, least=1)
+
+    def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, Matrix]:
+        random = np.random.default_rng(seed)
+        T = reduced_features(graph.features, self.text_dimensions, random, workers)
+        walk = TwoSteps(graph.adjacency, workers)
+        k, ridge = self.dimensions // 2, self.regularization / 2
+        # In the eigenvectors of TTᵀ: they stay the same.
+        b, Q = np.linalg.eigh(T.T @ T)
+        T = T @ Q
+        H = random.standard_normal((k, T.shape[1])) / np.sqrt(T.shape[1])
+        with workers.bar(self.iterations, "factorise", "iteration") as bar:
+            for _ in range(self.iterations):
+                Y = T @ H.T
+                W = np.linalg.solve(Y.T @ Y + ridge * np.eye(k), walk.times(Y.astype(np.float32)).T.astype(np.float64))
+                a, R = np.linalg.eigh(W @ W.T)
+                met = walk.transposed_times(W.T.astype(np.float32)).astype(np.float64)
+                H = R @ ((R.T @ met.T @ T) / (np.outer(a, b) + ridge))
+                bar.update(1)
+        return {"walks": W.T, "features": T @ H.T}
+
+
+def reduced_features(features: sp.csr_array, dimensions: int, random: np.random.Generator, workers: Workers) -> Matrix:
+    """Features weighted by tf-idf, in the coordinates of their leading singular vectors."""
+    n = features.shape[0]
+    count = np.bincount(features.indices, minlength=features.shape[1])
+    idf = np.log(n / np.maximum(count, 1)).astype(np.float32)
+    matrix = RowMatrix(sp.csr_array(features @ sp.diags_array(idf)).astype(np.float32), workers)
+    scores, _, _ = leading_triplets(matrix, min(dimensions, *matrix.shape), random=random)
+    return scores.astype(np.float64)
