@@ -21,6 +21,7 @@ from hopscale import __version__
 from hopscale.exceptions import HopscaleError
 from hopscale.io.atomic import replacing
 from hopscale.models import load_model
+from hopscale.paper.methods import method
 
 __all__ = ["Fit", "FitError", "fitted"]
 
@@ -42,7 +43,8 @@ class Fit:
     @property
     def stem(self) -> str:
         """Name of the files that keep it: readable, and different for whatever differs."""
-        text = json.dumps({**asdict(self), "version": __version__}, sort_keys=True)
+        settings = {**asdict(self), "settings": method(self.method).parameters, "version": __version__}
+        text = json.dumps(settings, sort_keys=True)
         return f"{self.dataset}-{self.method}-{self.solver}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
