@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -125,7 +126,6 @@ METHODS: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
         {"window": 5},
         {
             "karateclub": karate("NetMF", "dimensions=128, order=5, negative_samples=1"),
-            "grape": grape("NetMFEnsmallen", "embedding_size=128, window_size=5, verbose=False"),
         },
     ),
     "HOPE": ("HOPE", {}, {"grape": grape("HOPEEnsmallen", "embedding_size=128, verbose=False")}),
@@ -210,7 +210,8 @@ def run(python: Path, script: str, limit: float, *arguments: str) -> dict[str, A
         return {"failed": f"over {limit:.0f} s"}
     if done.returncode:
         lines = done.stderr.strip().splitlines()
-        return {"failed": lines[-1][:200] if lines and done.returncode > 0 else f"exit code {done.returncode}"}
+        reason = re.sub(r" \(/[^)]*\)", "", lines[-1])[:120] if lines and done.returncode > 0 else None  # no paths
+        return {"failed": reason or f"exit code {done.returncode}"}
     return dict(json.loads(done.stdout.strip().splitlines()[-1]))
 
 
