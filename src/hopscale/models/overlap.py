@@ -14,7 +14,7 @@ from hopscale.models.blocks import BlockEmbedding
 from hopscale.models.parameters import choice, number
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import RowMatrix
-from hopscale.solvers.operators import transitions
+from hopscale.solvers.operators import half_transitions
 from hopscale.solvers.svd import MAX_RANK, leading_eigenpairs, leading_triplets
 
 __all__ = ["HOPE"]
@@ -32,7 +32,7 @@ class HOPE(BlockEmbedding):
     ====================  =======================================  ====================================
     ``proximity``         S                                        from singular triplets of
     ====================  =======================================  ====================================
-    ``overlap``           :math:`D^{-1} A^2 D^{-1}`                :math:`B = D^{-1}A`, as S = BBᵀ
+    ``overlap``           :math:`D^{-1/2} A^2 D^{-1/2}`            :math:`B = D^{-1/2}A`, as S = BBᵀ
     ``common-neighbors``  :math:`A^2`                              :math:`B = A`
     ``adamic-adar``       :math:`A\\,\\mathrm{diag}(1/\\log d)\\,A`    :math:`B = A\\,\\mathrm{diag}(1/\\sqrt{\\log d})`
     ``katz``              :math:`(I - \\beta A)^{-1} \\beta A`       A; its values become βλ/(1−βλ)
@@ -42,7 +42,8 @@ class HOPE(BlockEmbedding):
     ----------
     dimensions : int, default=128
     proximity : {"overlap", "common-neighbors", "adamic-adar", "katz"}, default="overlap"
-        The default is the normalised neighbourhood overlap of the MUSAE paper's comparison.
+        The default is the normalised neighbourhood overlap of the MUSAE paper's comparison: common neighbours over the
+        geometric mean of the degrees, the cosine of two neighbourhoods.
     decay : float, default=0.5
         katz only: β as a share of the largest for which S exists, one over the largest eigenvalue of A.
         The logarithm of adamic-adar is of the number of neighbours, as in the classical index.
@@ -112,7 +113,7 @@ class HOPE(BlockEmbedding):
     def _root(self, graph: AttributedGraph) -> sp.csr_array:
         """The matrix B with S = BBᵀ."""
         if self.proximity == "overlap":
-            return transitions(graph.adjacency)
+            return half_transitions(graph.adjacency)
         if self.proximity == "common-neighbors":
             return graph.adjacency.astype(np.float32)
         # A node with one neighbour joins no pair, whatever it counts for.

@@ -13,7 +13,7 @@ from hopscale.solvers.matrices import RowMatrix
 from hopscale.solvers.svd import Operator
 from hopscale.solvers.tables import Array
 
-__all__ = ["Beside", "Product", "TwoSteps", "Without", "smoothing", "transitions", "unit_rows"]
+__all__ = ["Beside", "Product", "TwoSteps", "Without", "half_transitions", "smoothing", "transitions", "unit_rows"]
 
 
 class Beside:
@@ -102,6 +102,11 @@ def smoothing(adjacency: sp.csr_array, strength: float, workers: Workers) -> Row
 def transitions(adjacency: sp.csr_array) -> sp.csr_array:
     """P = D⁻¹A, with empty rows for isolated nodes."""
     return _weighted_rows(adjacency, _inverse(_row_sums(adjacency)))
+
+
+def half_transitions(adjacency: sp.csr_array) -> sp.csr_array:
+    """D^(-1/2)·A, with empty rows for isolated nodes."""
+    return _weighted_rows(adjacency, np.sqrt(_inverse(_row_sums(adjacency))))
 
 
 def unit_rows(matrix: sp.csr_array) -> sp.csr_array:
