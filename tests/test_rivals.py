@@ -108,11 +108,24 @@ class TestWalkMatrices:
     def test_line(self, graph, A):
         d = A.sum(axis=0)
         M = positive(A.sum() * A / np.outer(d, d) / 2.0)
-        model = LINE(2 * N, shift=2.0).fit(graph)
+        model = LINE(2 * N, solver="pmi", shift=2.0).fit(graph)
         np.testing.assert_allclose(gram(model.node_vectors("second")), root(M), atol=5e-4)
         values, vectors = np.linalg.eigh(M)
         tied = (vectors * np.maximum(values, 0)) @ vectors.T
         np.testing.assert_allclose(gram(model.node_vectors("first")), tied, atol=5e-4)
+
+    def test_trained_line_is_what_its_products_say(self, graph):
+        """First order: the positive part of the trained product; second: the vectors themselves."""
+        settings = {"walk_length": 20, "walks_per_node": 3, "epochs": 1}
+        model = LINE(12, **settings).fit(graph)
+        trained = DeepWalk(12, window=1, solver="sgns", noise_exponent=0.75, **settings).fit(graph)
+        product = trained.embedding_.astype(float) @ trained.feature_embedding_.T
+        values, vectors = np.linalg.eigh((product + product.T) / 2)
+        best = np.argsort(-values)[:6]
+        tied = (vectors[:, best] * np.maximum(values[best], 0)) @ vectors[:, best].T
+        np.testing.assert_allclose(gram(model.node_vectors("first")), tied, atol=1e-4)
+        other = DeepWalk(6, window=1, solver="sgns", noise_exponent=0.75, random_state=1, **settings)
+        np.testing.assert_array_equal(model.node_vectors("second"), other.fit_transform(graph))
 
     @pytest.mark.parametrize("proximity", ["overlap", "common-neighbors", "adamic-adar", "katz"])
     def test_hope(self, graph, A, proximity):
@@ -139,7 +152,7 @@ class TestWalkMatrices:
         d = A.sum(axis=0)
         values, vectors = np.linalg.eigh(positive(A.sum() * A / np.outer(d, d)))
         tied = (vectors * np.maximum(values, 0)) @ vectors.T
-        np.testing.assert_allclose(gram(LINE(48).fit(graph).node_vectors("first")), tied, atol=1e-3)
+        np.testing.assert_allclose(gram(LINE(48, solver="pmi").fit(graph).node_vectors("first")), tied, atol=1e-3)
         beta = 0.5 / np.linalg.eigvalsh(A)[-1]
         S = root(np.linalg.inv(np.eye(24) - beta * A) @ (beta * A))
         np.testing.assert_allclose(gram(HOPE(24, proximity="katz").fit_transform(graph)), S, atol=1e-3)
@@ -156,7 +169,7 @@ class TestWalkMatrices:
         n = 200_000
         ring = np.arange(n)
         graph = from_edges(np.column_stack([ring, (ring + 1) % n]))
-        assert LINE(4).fit_transform(graph).shape == (n, 4)
+        assert LINE(4, solver="pmi").fit_transform(graph).shape == (n, 4)
 
 
 class TestAttributedMatrices:

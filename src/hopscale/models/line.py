@@ -10,40 +10,47 @@ from numpy.typing import NDArray
 from hopscale.graph import AttributedGraph
 from hopscale.models.base import Traits
 from hopscale.models.blocks import BlockEmbedding
-from hopscale.models.parameters import even, number
-from hopscale.pairs import Pairs
+from hopscale.models.parameters import choice, even, number, whole
+from hopscale.models.walking import SolverName
+from hopscale.pairs import Pairs, Scale
 from hopscale.parallel import Workers
-from hopscale.solvers import PMISolver
-from hopscale.solvers.svd import MAX_RANK, leading_eigenpairs
+from hopscale.solvers import PMISolver, SGNSSolver
+from hopscale.solvers.sgns import MAX_NEGATIVES
+from hopscale.solvers.svd import MAX_RANK, leading_eigenpairs, product_eigenpairs
 
 __all__ = ["LINE"]
 
 
 class LINE(BlockEmbedding):
-    """Large-scale information network embedding, both orders, from the matrix that its training tends to.
+    """Large-scale information network embedding: first- and second-order proximity, half of the dimensions each.
 
     With one step and negative sampling, the product of a node's and a neighbour's vector tends to
 
     .. math:: M_{ij} = \\log\\frac{c\\,A_{ij}}{d_i\\,d_j} - \\log b
 
-    (Qiu et al. 2018). Second-order proximity has vectors of its own for the neighbour: the singular vectors of the
-    positive part of M. First-order proximity has one vector for both roles, and a product of such a matrix with itself
-    reaches positive eigenvalues only: it takes the eigenvectors of those. Half of the dimensions are of either order.
+    (Qiu et al. 2018). Second-order proximity has vectors of its own for the neighbour: M = GHᵀ. First-order proximity
+    has one vector for both roles, and a product of such a matrix with itself reaches positive eigenvalues only: it
+    takes the eigenvectors of those.
 
     Parameters
     ----------
     dimensions : int, default=128
         Of both orders together.
+    solver : {"sgns", "pmi"}, default="sgns"
+        ``"sgns"`` trains on edges as the paper does, with noise in proportion to degree^¾; ``"pmi"`` factorises the
+        positive part of M, which is quicker, but spends its first dimensions on small dense corners of a sparse graph.
     shift : float, default=1.0
-        b, which ratios are divided by before the logarithm.
+        pmi only: b, which ratios are divided by before the logarithm.
+    walk_length, walks_per_node, epochs, negatives
+        sgns only: as in :class:`MUSAE`; together the number of edges that are drawn.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Notes
     -----
-    Time O(m·d) a pass, a dozen passes; memory O(m + n·d). Quick on any graph; it sees one step and no further, so
-    sparse graphs are better served by :class:`DeepWalk` or :class:`NetMF`. The two orders share eigenvectors, the first
-    those of positive eigenvalues: what it adds is the ones that the second had no room for.
+    Time O(m·d) a pass, a dozen passes, or O(pairs·d); memory O(m + n·d). It sees one step and no further, so that
+    sparse graphs are better served by :class:`DeepWalk` or :class:`NetMF`. Of the two orders, the first adds eigenvectors that
+    the second had no room for; a trained pair differs by its random start as well.
 
     References
     ----------
@@ -56,19 +63,29 @@ class LINE(BlockEmbedding):
     ['first', 'second']
     """
 
-    traits = Traits("walk matrix", multi_scale=True, time="O(m d)", memory="O(m + n d)")
+    traits = Traits("walks", multi_scale=True, time="O(pairs d), pmi O(m d)", memory="O(m + n d)")
 
     def __init__(
         self,
         dimensions: int = 128,
         *,
+        solver: SolverName = "sgns",
         shift: float = 1.0,
+        walk_length: int = 80,
+        walks_per_node: int = 10,
+        epochs: int = 5,
+        negatives: int = 5,
         n_jobs: int | None = -1,
         random_state: Any = 0,
         verbose: bool = False,
     ) -> None:
         self.dimensions = dimensions
+        self.solver = solver
         self.shift = shift
+        self.walk_length = walk_length
+        self.walks_per_node = walks_per_node
+        self.epochs = epochs
+        self.negatives = negatives
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -77,16 +94,40 @@ class LINE(BlockEmbedding):
         """Refuse parameters that make no sense, before a graph is read."""
         super().check_parameters()
         even("dimensions", self.dimensions)
+        choice("solver", self.solver, ["pmi", "sgns"])
         number("shift", self.shift, least=0, above=True)
+        self._trained(0)
+
+    def _trained(self, seed: int) -> SGNSSolver:
+        return SGNSSolver(
+            walk_length=whole("walk_length", self.walk_length, least=2),
+            walks_per_node=whole("walks_per_node", self.walks_per_node, least=1),
+            window=1,
+            epochs=whole("epochs", self.epochs, least=1),
+            negatives=whole("negatives", self.negatives, least=1, most=MAX_NEGATIVES),
+            learning_rate=0.05,
+            min_learning_rate=0.025,
+            start="degree",
+            noise_exponent=0.75,
+            subsample=0.0,
+            share_negatives=True,
+            seed=seed,
+        )
 
     def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, NDArray[Any]]:
-        M = PMISolver(shift=self.shift, seed=seed).neighbors(Pairs.of_nodes(graph.adjacency), workers)
-        # As many again as the second order needs: about half of the eigenvalues are negative.
-        rank = min(2 * self.dimensions, MAX_RANK)
-        values, vectors = leading_eigenpairs(M, rank, random=np.random.default_rng(seed))
-        half = self.dimensions // 2
-        first = np.argsort(-values, kind="stable")[:half]
-        return {
-            "first": vectors[:, first] * np.sqrt(np.maximum(values[first], 0.0)),
-            "second": vectors[:, :half] * np.sqrt(np.abs(values[:half])),
-        }
+        pairs, half = Pairs.of_nodes(graph.adjacency), self.dimensions // 2
+        if self.solver == "pmi":
+            M = PMISolver(shift=self.shift, seed=seed).neighbors(pairs, workers)
+            # As many again as the second order needs: about half of the eigenvalues are negative.
+            rank = min(2 * self.dimensions, MAX_RANK)
+            values, vectors = leading_eigenpairs(M, rank, random=np.random.default_rng(seed))
+            second = (vectors[:, :half] * np.sqrt(np.abs(values[:half]))).astype(np.float32)
+        else:
+            scales = [Scale((1,), self.dimensions), Scale((1,), half)]
+            one, other = (self._trained(seed + i).fit(pairs, [scale], workers)[0] for i, scale in enumerate(scales))
+            values, vectors = product_eigenpairs(one.node_vectors, one.feature_vectors)
+            second = other.node_vectors
+        best = np.argsort(-values, kind="stable")[:half]
+        first = np.zeros((graph.n_nodes, half))  # fewer nodes have fewer eigenvectors
+        first[:, : len(best)] = vectors[:, best] * np.sqrt(np.maximum(values[best], 0.0))
+        return {"first": first, "second": second}

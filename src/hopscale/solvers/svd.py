@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 
 from hopscale.solvers.tables import Array, padded
 
-__all__ = ["MAX_RANK", "Operator", "leading_eigenpairs", "leading_triplets", "orthonormal", "truncated_svd"]
+__all__ = [
+    "MAX_RANK",
+    "Operator",
+    "leading_eigenpairs",
+    "leading_triplets",
+    "orthonormal",
+    "product_eigenpairs",
+    "truncated_svd",
+]
 
 OVERSAMPLING = 8  # columns iterated on beyond the rank, before padding
 ITERATIONS = 5
@@ -87,6 +95,16 @@ def leading_eigenpairs(
     vectors = v @ rotation[:, order].astype(np.float32)
     signs = np.sign(vectors[np.argmax(np.abs(vectors), axis=0), np.arange(rank)])
     return values[order], vectors * np.where(signs == 0, 1, signs).astype(np.float32)
+
+
+def product_eigenpairs(g: Array, h: Array) -> tuple[NDArray[np.float64], Array]:
+    """Eigenvalues and eigenvectors of (G·Hᵀ + H·Gᵀ)/2, largest sizes first, without forming it."""
+    d = g.shape[1]
+    q, r = np.linalg.qr(np.hstack([g, h]).astype(np.float64))
+    small = 0.5 * r[:, :d] @ r[:, d:].T
+    values, rotation = np.linalg.eigh(small + small.T)
+    order = np.argsort(-np.abs(values), kind="stable")
+    return values[order], (q @ rotation[:, order]).astype(np.float32)
 
 
 def truncated_svd(
