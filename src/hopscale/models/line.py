@@ -49,8 +49,8 @@ class LINE(BlockEmbedding):
     Notes
     -----
     Time O(m·d) a pass, a dozen passes, or O(pairs·d); memory O(m + n·d). It sees one step and no further, so that
-    sparse graphs are better served by :class:`DeepWalk` or :class:`NetMF`. Of the two orders, the first adds eigenvectors that
-    the second had no room for; a trained pair differs by its random start as well.
+    sparse graphs are better served by :class:`DeepWalk` or :class:`NetMF`. Of the two orders, the first adds
+    eigenvectors that the second had no room for; a trained pair differs by its random start as well.
 
     References
     ----------
