@@ -103,7 +103,8 @@ class FEATHER(BlockEmbedding):
         features = RowMatrix(graph.features.astype(np.float32), workers)
         x, _, _ = leading_triplets(features, min(self.feature_dimensions, *features.shape), random=random)
         columns = DenseMatrix(self._characteristic(graph, x, workers), workers)
-        scores, _, _ = leading_triplets(columns, self.dimensions, random=random)
+        # Thousands of columns that are functions of each other: their spectrum falls fast, and two passes tell it.
+        scores, _, _ = leading_triplets(columns, self.dimensions, random=random, iterations=2)
         return {"characteristic": scores}
 
     def _check_memory(self, graph: AttributedGraph) -> None:

@@ -64,15 +64,20 @@ def orthonormal(w: Array, *, times: int = 2) -> tuple[Array, float]:
 
 
 def leading_triplets(
-    operator: Operator, rank: int, *, random: np.random.Generator, tick: Callable[[], object] = lambda: None
+    operator: Operator,
+    rank: int,
+    *,
+    random: np.random.Generator,
+    iterations: int = ITERATIONS,
+    tick: Callable[[], object] = lambda: None,
 ) -> tuple[Array, NDArray[np.float64], Array]:
     """Leading singular triplets as (U·Σ, Σ, V), ``rank`` columns each, zeros where the matrix has fewer.
 
-    ``tick`` is called after each of ``ITERATIONS`` passes.
+    ``tick`` is called after each of ``iterations`` passes.
     """
     possible = min(rank, *operator.shape)
     b, sigma, v = truncated_svd(
-        operator, possible, width=padded(possible + OVERSAMPLING), iterations=ITERATIONS, random=random, tick=tick
+        operator, possible, width=padded(possible + OVERSAMPLING), iterations=iterations, random=random, tick=tick
     )
     missing = ((0, 0), (0, rank - possible))
     # A direction whose singular value is rounding noise carries no information, only that noise.
