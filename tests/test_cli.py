@@ -602,3 +602,18 @@ class TestProcess:
         ) as process:
             process.stdout.close()
             assert process.stderr.read() == ""
+
+
+class TestMethods:
+    def test_are_the_models_as_they_describe_themselves(self):
+        rows = {row["name"]: row for row in answer("methods")["methods"]}
+        assert list(rows) == list(MODELS)
+        for name, model in MODELS.items():
+            assert rows[name]["uses_features"] is model.traits.uses_features
+            assert rows[name]["memory"] == model.traits.memory
+        assert [name for name, row in rows.items() if row["inductive"]] == ["ae", "musae"]
+
+    def test_table(self):
+        header, *lines = succeeded("methods").stdout.splitlines()
+        assert header.split()[:3] == ["name", "kind", "features"]
+        assert [line.split()[0] for line in lines] == list(MODELS)
