@@ -365,7 +365,7 @@ class TestMethods:
 
     def test_a_parameter_that_none_has_is_refused(self, tmp_path):
         options = Options(cache=tmp_path, parameters={"depth": 3})
-        with pytest.raises(ParameterError, match="no method has the parameter.* 'depth'"):
+        with pytest.raises(ParameterError, match=r"no method has the parameter.* 'depth'"):
             reproduce(["regression"], options, tmp_path)
 
     def test_a_solver_that_a_method_has_not_is_refused(self):
