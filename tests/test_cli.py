@@ -602,3 +602,24 @@ class TestProcess:
         ) as process:
             process.stdout.close()
             assert process.stderr.read() == ""
+
+
+class TestMethods:
+    def test_feature_vectors_that_will_not_be_there_are_refused_before_the_work(self, tmp_path, inputs):
+        outputs = ("-o", tmp_path / "v.csv", "--feature-output", tmp_path / "h.csv")
+        said = refused("embed", *inputs, "--model", "hope", "--dimensions", 8, *outputs)
+        assert "HOPE learns no vectors of features" in said
+        assert not (tmp_path / "v.csv").exists()
+
+    def test_are_the_models_as_they_describe_themselves(self):
+        rows = {row["name"]: row for row in answer("methods")["methods"]}
+        assert list(rows) == list(MODELS)
+        for name, model in MODELS.items():
+            assert rows[name]["uses_features"] is model.traits.uses_features
+            assert rows[name]["memory"] == model.traits.memory
+        assert [name for name, row in rows.items() if row["inductive"]] == ["ae", "musae"]
+
+    def test_table(self):
+        header, *lines = succeeded("methods").stdout.splitlines()
+        assert header.split()[:3] == ["name", "kind", "features"]
+        assert [line.split()[0] for line in lines] == list(MODELS)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -353,3 +354,32 @@ class TestTheory:
             assert distance == pytest.approx(np.sqrt((sigma[4:] ** 2).sum() / (sigma**2).sum()), rel=0.05)
         full = distance_from_theory(METHODS["MUSAE"], "pmi", None, None, seeds=[0])["scores"]["distance"]
         assert max(values[0] for values in full.values()) < 1e-4
+
+
+class TestMethods:
+    def test_a_parameter_is_for_those_that_have_it(self, tmp_path):
+        asked = Options(cache=tmp_path, parameters={"walks_per_node": 1}).asked_methods
+        assert {"MUSAE", "Node2Vec", "LINE2"} <= set(asked)
+        assert not {"HOPE", "TADW"} & set(asked)
+        assert Options(cache=tmp_path).asked_methods == tuple(METHODS)
+
+    def test_a_parameter_that_none_has_is_refused(self, tmp_path):
+        options = Options(cache=tmp_path, parameters={"depth": 3})
+        with pytest.raises(ParameterError, match=r"no method has the parameter.* 'depth'"):
+            reproduce(["regression"], options, tmp_path)
+
+    def test_a_solver_that_a_method_has_not_is_refused(self):
+        with pytest.raises(ParameterError, match="HOPE has no solver 'pmi', but own"):
+            METHODS["HOPE"].build(solver="pmi")
+
+    def test_settings_of_a_method_keep_its_fits_apart(self, monkeypatch):
+        before = Fit("Walklets", "pmi", "cora").stem
+        monkeypatch.setitem(METHODS, "Walklets", replace(METHODS["Walklets"], parameters={"window": 3}))
+        assert Fit("Walklets", "pmi", "cora").stem != before
+
+    def test_every_way_is_measured_when_it_is_asked_for(self, tmp_path):
+        direct = set(Options(cache=tmp_path).chosen_methods())
+        assert {("HOPE", "own"), ("MUSAE", "pmi"), ("LINE2", "pmi")} <= direct
+        assert set(Options(cache=tmp_path, solvers=("sgns",)).chosen_methods()) == {
+            (name, "sgns") for name, row in METHODS.items() if "sgns" in row.ways
+        }

@@ -53,7 +53,7 @@ def test_python_runs_as_shown() -> None:
 def test_commands_run() -> None:
     lines = "".join(blocks("sh")).replace("\\\n", " ").splitlines()
     commands = [shlex.split(line, comments=True) for line in lines if line.startswith("hopscale ")]
-    named = {"datasets", "demo", "embed", "explain", "info", "neighbors", "reproduce", "transform"}
+    named = {"datasets", "demo", "embed", "explain", "info", "methods", "neighbors", "reproduce", "transform"}
     assert {command[1] for command in commands} == named
     for command in commands:
         if command[1] == "reproduce":  # its data would have to be downloaded

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError
-from hopscale.graph import AttributedGraph, name_array
+from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError, ParameterError
+from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
 from hopscale.io.vectors import write_vectors
 from hopscale.models.parameters import choice, seed_of
-from hopscale.models.queries import VectorQueries
+from hopscale.models.queries import VectorQueries, no_feature_vectors
 
 __all__ = ["NodeEmbedding", "Traits"]
 
@@ -93,8 +93,8 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         )
 
     def context_names(self, graph: AttributedGraph) -> NDArray[Any]:
-        """Names that ``feature_names_`` has after a fit on a graph: none, unless the model says otherwise."""
-        return name_array([])
+        """Names that ``feature_names_`` has after a fit on a graph: refused where features get no vectors."""
+        raise ParameterError(no_feature_vectors(self))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the columns of ``embedding_``: scale and number."""

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from hopscale.exceptions import HopscaleWarning, ParameterError, UnknownNodeError
 from hopscale.models.parameters import whole
 
-__all__ = ["VectorQueries"]
+__all__ = ["VectorQueries", "no_feature_vectors"]
 
 
 class VectorQueries:
@@ -115,7 +115,7 @@ class VectorQueries:
 
     def _check_feature_vectors(self) -> None:
         if not len(self.feature_names_):
-            raise ParameterError(f"{type(self).__name__} learns no vectors of features: AE and MUSAE do")
+            raise ParameterError(no_feature_vectors(self))
 
     def _warn_of_nothing(self, node: Hashable, labels: list[str]) -> None:
         if labels:
@@ -146,6 +146,11 @@ class VectorQueries:
             raise UnknownNodeError(
                 f"no node {node!r} in this model (ids look like {_plain(self.node_ids_[0])!r})"
             ) from None
+
+
+def no_feature_vectors(model: Any) -> str:
+    """What to say of a model that has none."""
+    return f"{type(model).__name__} learns no vectors of features: AE and MUSAE do"
 
 
 def _cosine_similarity(vectors: NDArray[np.float32], row: int) -> NDArray[np.float64]:
