@@ -4,6 +4,7 @@ import contextlib
 import json
 import re
 import warnings
+from dataclasses import asdict
 from uuid import uuid4
 
 import numpy as np
@@ -68,6 +69,16 @@ def refusal(path):
         load_model(path)
     assert path.name in str(caught.value)
     return str(caught.value)
+
+
+class TestSettings:
+    @pytest.mark.parametrize("name", ["shift", "seed", "start"])
+    def test_a_solver_that_lacks_one_is_refused(self, saved, name):
+        """Defaults must not stand in for what a damaged file has lost."""
+        settings = asdict(load_model(saved).solver_)
+        del settings[name]
+        path = spoilt(saved, solver=json.dumps({"name": "pmi", **settings}))
+        assert "does not hold the settings of PMISolver" in refusal(path)
 
 
 class TestRoundTrip:

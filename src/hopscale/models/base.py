@@ -78,6 +78,7 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
             )
         self._learn(graph, seed_of(self.random_state))
         self.__dict__.pop("_node_index", None)
+        self._warn_of_empty_dimensions()
         return self
 
     def fit_transform(self, graph: Any, y: Any = None) -> NDArray[np.float32]:
@@ -151,7 +152,7 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
                     f"scale {label}: {empty} of {columns.stop - columns.start} dimensions are zero, because the "
                     "rank of the target matrix is smaller",
                     HopscaleWarning,
-                    stacklevel=5,
+                    stacklevel=3,
                 )
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -51,7 +51,6 @@ class BlockEmbedding(NodeEmbedding):
         self.feature_embedding_ = np.zeros((0, embedding.shape[1]), dtype=np.float32)
         self.blocks_ = {label: block.shape[1] for label, block in blocks.items()}
         self.rows_: dict[str, str] = {}
-        self._warn_of_empty_dimensions()
 
     def _widths(self) -> dict[str, int]:
         return self.blocks_

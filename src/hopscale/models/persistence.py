@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from dataclasses import MISSING, asdict, fields
+from dataclasses import asdict, fields
 from importlib.metadata import version
 from itertools import pairwise
 from numbers import Integral, Real
@@ -230,9 +230,7 @@ class _Reader:
         kind = _SOLVERS.get(values.pop("name", "")) if isinstance(values, dict) else None
         if kind is None:
             raise self._wrong(f"'solver' does not name one of {', '.join(_SOLVERS)}")
-        known = {field.name for field in fields(kind)}
-        needed = {field.name for field in fields(kind) if field.default is MISSING}
-        if not needed <= set(values) <= known or not all(map(_is_setting, values.values())):
+        if set(values) != {field.name for field in fields(kind)} or not all(map(_is_setting, values.values())):
             raise self._wrong(f"'solver' does not hold the settings of {kind.__name__}")
         return kind(**values)
 

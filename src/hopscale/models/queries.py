@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Hashable
 from functools import cached_property
 from typing import Any
@@ -109,9 +110,9 @@ class VectorQueries:
             first += width
         return columns
 
+    @abstractmethod
     def _widths(self) -> dict[str, int]:
         """Dimensions of each scale, by label, in the order of the columns."""
-        raise NotImplementedError
 
     def _check_feature_vectors(self) -> None:
         if not len(self.feature_names_):

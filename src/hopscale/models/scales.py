@@ -202,7 +202,6 @@ class ScaleEmbedding(NodeEmbedding):
         self.solver_ = solver  # as it was: parameters that change later must not move new nodes
         sigma = [s.singular_values for s in solutions if s.singular_values is not None]
         self.singular_values_ = np.concatenate(sigma) if sigma else None
-        self._warn_of_empty_dimensions()
 
     def _solutions(self) -> list[Solution]:
         """What placing new nodes needs, scale by scale."""
