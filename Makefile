@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # What an installation is made from; Python sources are read where they lie.
 BUILD := pyproject.toml CMakeLists.txt $(wildcard src/hopscale/_core/*.cpp src/hopscale/_core/*.hpp)
-BENCHMARKS := $(filter-out %/measure.py %/reference.py %/readme.py,$(wildcard benchmarks/*.py))
+BENCHMARKS := $(filter-out %/measure.py %/libraries.py %/reference.py %/readme.py,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check setup format bench readme clean distclean always
@@ -19,7 +19,7 @@ help:
 	@echo "make check      the checks that read the code without running it"
 	@echo "make format     format the code"
 	@echo "make bench      run the benchmarks (HOPSCALE_DATA must name a folder of data sets)"
-	@echo "make readme     copy the benchmarks' results into README.md"
+	@echo "make readme     copy the benchmarks' results into README.md and docs"
 	@echo "make clean      remove what was built; make distclean: and $(VENV)"
 	@echo "Another Python: make PYTHON=/path/to/python3 ..."
 

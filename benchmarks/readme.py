@@ -1,4 +1,4 @@
-"""Figures in the README come from the benchmarks' result files, never from a hand.
+"""Figures in the README and on pages written by hand come from the benchmarks' result files.
 
 Replaces what stands between ``<!-- benchmarks:NAME -->`` and ``<!-- /benchmarks -->`` by ``results/NAME.md``, or by
 ``docs/paper/NAME.md``, which ``hopscale reproduce`` writes.
@@ -16,7 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 PAPER = HERE.parent / "docs" / "paper"
-README = HERE.parent / "README.md"
+SHOWN = (HERE.parent / "README.md", PAPER / "rivals.md")
 
 _BLOCK = re.compile(r"<!-- benchmarks:([a-z0-9_]+) -->\n(.*?)<!-- /benchmarks -->", re.DOTALL)
 _MARK = re.compile(r"<!-- /?benchmarks")
@@ -43,12 +43,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="change nothing, and fail if something would change")
     options = parser.parse_args()
-    text = README.read_text(encoding="utf-8")
-    filled = with_results(text, RESULTS, PAPER)
-    if options.check and filled != text:
-        sys.exit("README.md does not show the figures of benchmarks/results: run make readme")
-    if not options.check:
-        README.write_text(filled, encoding="utf-8")
+    for page in SHOWN:
+        text = page.read_text(encoding="utf-8")
+        filled = with_results(text, RESULTS, PAPER)
+        if options.check and filled != text:
+            sys.exit(f"{page.name} does not show the figures of benchmarks/results: run make readme")
+        if not options.check:
+            page.write_text(filled, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -10,73 +10,13 @@ its own as well; reading the data and importing is not counted on either side. s
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import re
-import subprocess
 import sys
 import tempfile
-import venv
 from pathlib import Path
 from typing import Any
 
-import scipy.sparse as sp
-
+from libraries import LIBRARIES, environment, grape, here, karate, keep, nodevectors, run
 from measure import graph_and_target, markdown, median, write
-
-# What pip is asked for, in turn until one way works. karateclub pins versions that no longer build.
-INSTALL = {
-    "karateclub": [
-        ["karateclub"],
-        ["--no-deps", "karateclub"],
-    ],
-    "grape": [["grape"]],
-    "nodevectors": [["nodevectors"]],
-}
-PARTS = {
-    "karateclub": [
-        *("networkx", "gensim", "pandas", "scikit-learn", "scipy", "tqdm"),
-        *("pygsp", "six", "python-louvain", "python-Levenshtein"),
-    ]
-}
-
-READ = """
-import json, sys, time
-import numpy as np, scipy.sparse as sp
-folder = sys.argv[1]
-A = sp.csr_matrix(sp.load_npz(folder + "/adjacency.npz"))
-F = sp.csr_matrix(sp.load_npz(folder + "/features.npz"))
-"""
-TIME = """
-start = time.perf_counter()
-fit()
-print(json.dumps({"seconds": time.perf_counter() - start}))
-"""
-KARATE = READ + "import networkx as nx\ngraph = nx.from_scipy_sparse_array(A)\nX = sp.coo_matrix(F)\n"
-GRAPE = (
-    READ
-    + "from grape import Graph\nimport pandas as pd\nC = sp.triu(A).tocoo()\n"
-    + "edges = pd.DataFrame({'s': C.row.astype(str), 'd': C.col.astype(str)})\n"
-    + "graph = Graph.from_pd(edges_df=edges, edge_src_column='s', edge_dst_column='d', directed=False)\n"
-)
-
-
-def karate(name: str, arguments: str, features: bool = False) -> str:
-    fit = f"model.fit(graph{', X' if features else ''})"
-    return KARATE + f"from karateclub import {name}\nmodel = {name}({arguments})\nfit = lambda: {fit}\n" + TIME
-
-
-def grape(name: str, arguments: str) -> str:
-    build = f"from grape.embedders import {name}\nmodel = {name}({arguments})\n"
-    return GRAPE + build + "fit = lambda: model.fit_transform(graph)\n" + TIME
-
-
-def nodevectors(name: str, arguments: str) -> str:
-    build = (
-        f"import csrgraph\ngraph = csrgraph.csrgraph(A)\nfrom nodevectors import {name}\nmodel = {name}({arguments})\n"
-    )
-    return READ + build + "fit = lambda: model.fit(graph)\n" + TIME
-
 
 WALKS = "walk_number=10, walk_length=80, dimensions={d}, workers=2, window_size=3, epochs=1"
 # Method: our model and its arguments, then the same in other libraries. What is trained there is trained here, for one
@@ -145,14 +85,6 @@ METHODS: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
     "FEATHER-N": ("FEATHER", {}, {"karateclub": karate("FeatherNode", "reduction_dimensions=64", True)}),
 }
 
-OURS = (
-    READ
-    + "import hopscale\n"
-    + "model = getattr(hopscale, sys.argv[2])(n_jobs=2, **json.loads(sys.argv[3]))\n"
-    + "graph = hopscale.AttributedGraph(A, F)\nfit = lambda: model.fit(graph)\n"
-    + TIME
-)
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -162,70 +94,34 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     options = parser.parse_args()
     graph, _ = graph_and_target(options.dataset)
-    pythons = {library: environment(library, options.folder) for library in INSTALL}
+    pythons = {library: environment(library, options.folder) for library in LIBRARIES}
     records: list[dict[str, Any]] = [
         {"library": library, "installed": python is not None} for library, python in pythons.items()
     ]
     with tempfile.TemporaryDirectory() as folder:
-        sp.save_npz(f"{folder}/adjacency.npz", sp.csr_matrix(graph.adjacency))
-        sp.save_npz(f"{folder}/features.npz", sp.csr_matrix(graph.features))
+        keep(graph, folder)
         for name in options.methods:
             model, arguments, others = METHODS[name]
             for library, script in others.items():
-                python = pythons[library]
-                ours = run(Path(sys.executable), OURS, options.limit, folder, model, json.dumps(arguments))
-                theirs = run(python, script, options.limit, folder) if python else {"failed": "not installed"}
+                ours = run(Path(sys.executable), here(model, arguments), options.limit, folder)
+                theirs = run(pythons[library], script, options.limit, folder)
                 record = {"method": name, "library": library, "dataset": options.dataset}
                 records.append({**record, "ours": ours, "theirs": theirs, "limit": options.limit})
                 print(name, library, ours, theirs, flush=True)
     write("rivals_speed", records, table(records))
 
 
-def environment(library: str, folder: Path) -> Path | None:
-    """A Python that has the library, made anew unless it is there; None where it cannot be had."""
-    home = folder.resolve() / library
-    python = home / "bin" / "python"
-    if not python.exists():
-        venv.create(home, with_pip=True)
-    for asked in ([], *INSTALL[library]):
-        if asked:
-            pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-            subprocess.run([*pip, *asked], capture_output=True, check=False)
-            if "--no-deps" in asked:
-                subprocess.run([*pip, *PARTS[library]], capture_output=True, check=False)
-        if subprocess.run([str(python), "-c", f"import {library}"], capture_output=True, check=False).returncode == 0:
-            return python
-    return None
-
-
-def run(python: Path, script: str, limit: float, *arguments: str) -> dict[str, Any]:
-    """What a script prints last, or why it prints nothing."""
-    command = [str(python), "-c", script, *arguments]
-    threads = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", "RAYON_NUM_THREADS": "2", "NUMBA_NUM_THREADS": "2"}
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=limit, check=False, env=os.environ | threads
-        )
-    except subprocess.TimeoutExpired:
-        return {"failed": f"over {limit:.0f} s"}
-    if done.returncode:
-        lines = done.stderr.strip().splitlines()
-        reason = re.sub(r" \(/[^)]*\)", "", lines[-1])[:120] if lines and done.returncode > 0 else None  # no paths
-        return {"failed": reason or f"exit code {done.returncode}"}
-    return dict(json.loads(done.stdout.strip().splitlines()[-1]))
-
-
 def table(records: list[dict[str, Any]]) -> str:
     rows = []
     measured = [record for record in records if "method" in record]
     for name in dict.fromkeys(record["method"] for record in measured):
-        here = [record for record in measured if record["method"] == name]
-        taken = [r["ours"]["seconds"] for r in here if "seconds" in r["ours"]]
+        runs = [record for record in measured if record["method"] == name]
+        taken = [r["ours"]["seconds"] for r in runs if "seconds" in r["ours"]]
         if not taken:
-            rows.append([name, here[0]["ours"]["failed"], "", "", ""])
+            rows.append([name, runs[0]["ours"]["failed"], "", "", ""])
             continue
         ours = median(taken)
-        for record in here:
+        for record in runs:
             theirs = record["theirs"]
             shown = f"{theirs['seconds']:.1f} s" if "seconds" in theirs else theirs["failed"]
             ratio = theirs["seconds"] / ours if "seconds" in theirs else None  # a limit counts reading as well

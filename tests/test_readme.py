@@ -76,9 +76,11 @@ class TestFigures:
         monkeypatch.syspath_prepend(ROOT / "benchmarks")
 
     def test_are_those_of_the_result_files(self) -> None:
-        from readme import PAPER, RESULTS, with_results
+        from readme import PAPER, RESULTS, SHOWN, with_results
 
-        assert with_results(README, RESULTS, PAPER) == README, "run `make readme`"
+        for page in SHOWN:
+            text = page.read_text(encoding="utf-8")
+            assert with_results(text, RESULTS, PAPER) == text, f"{page.name}: run `make readme`"
 
     def test_replace_what_a_hand_has_typed(self, tmp_path: Path) -> None:
         from readme import with_results

@@ -94,7 +94,7 @@ class AANE(BlockEmbedding):
     def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, Matrix]:
         unit = RowMatrix(unit_rows(graph.features), workers)
         random = np.random.default_rng(seed)
-        start, _, _ = leading_triplets(unit, self.dimensions, random=random)  # HHᵀ = S at full rank
+        start, _, _ = leading_triplets(unit, self.dimensions, random=random, workers=workers)  # HHᵀ = S at full rank
         H = start.astype(np.float64)
         Z, U = H.copy(), np.zeros_like(H)
         with workers.bar(self.iterations, "alternate", "iteration") as bar:

@@ -99,7 +99,7 @@ class BANE(BlockEmbedding):
         step = smoothing(graph.adjacency, self.strength, workers)
         M = Product([step] * self.window + [RowMatrix(graph.features.astype(np.float32), workers)])
         random = np.random.default_rng(seed)
-        start, sigma, _ = leading_triplets(M, self.dimensions, random=random)
+        start, sigma, _ = leading_triplets(M, self.dimensions, random=random, workers=workers)
         B = _signs(start)
         beyond = sigma == 0  # the rank: no direction is left to start from
         B[:, beyond] = _signs(random.standard_normal((len(B), int(beyond.sum())), dtype=np.float32))

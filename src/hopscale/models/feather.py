@@ -101,10 +101,12 @@ class FEATHER(BlockEmbedding):
         self._check_memory(graph)
         random = np.random.default_rng(seed)
         features = RowMatrix(graph.features.astype(np.float32), workers)
-        x, _, _ = leading_triplets(features, min(self.feature_dimensions, *features.shape), random=random)
+        x, _, _ = leading_triplets(
+            features, min(self.feature_dimensions, *features.shape), random=random, workers=workers
+        )
         columns = DenseMatrix(self._characteristic(graph, x, workers), workers)
         # Thousands of columns that are functions of each other: their spectrum falls fast, and two passes tell it.
-        scores, _, _ = leading_triplets(columns, self.dimensions, random=random, iterations=2)
+        scores, _, _ = leading_triplets(columns, self.dimensions, random=random, iterations=2, workers=workers)
         return {"characteristic": scores}
 
     def _check_memory(self, graph: AttributedGraph) -> None:

@@ -94,7 +94,7 @@ class SINE(BlockEmbedding):
         nodes = solver.target(Pairs.of_nodes(graph.adjacency), Scale(hops, self.dimensions), workers)
         features = solver.target(Pairs(graph.adjacency, graph.features), Scale((0,), self.dimensions), workers)
         both, random = Beside([nodes, features]), np.random.default_rng(seed)
-        scores, sigma, _ = leading_triplets(both, self.dimensions, random=random)
+        scores, sigma, _ = leading_triplets(both, self.dimensions, random=random, workers=workers)
         return {"nodes+features": _balanced(scores, sigma)}
 
 
@@ -194,7 +194,8 @@ class ASNE(BlockEmbedding):
     def _basis(self, graph: AttributedGraph, random: np.random.Generator, workers: Workers) -> NDArray[np.float32]:
         """Orthonormal columns that span the leading part of the features."""
         F = RowMatrix(graph.features.astype(np.float32), workers)
-        scores, sigma, _ = leading_triplets(F, min(self.feature_dimensions, *F.shape), random=random)
+        rank = min(self.feature_dimensions, *F.shape)
+        scores, sigma, _ = leading_triplets(F, rank, random=random, workers=workers, doing="reduce features")
         return np.divide(scores, sigma, out=np.zeros_like(scores), where=sigma > 0).astype(np.float32)
 
 

@@ -42,7 +42,8 @@ class LINE(BlockEmbedding):
     shift : float, default=1.0
         pmi only: b, which ratios are divided by before the logarithm.
     walk_length, walks_per_node, epochs, negatives
-        sgns only: as in :class:`MUSAE`; together the number of edges that are drawn.
+        sgns only: as in :class:`MUSAE`; together the number of edges that are drawn. The paper has no epochs, so that
+        there is one; more of them lower scores where most nodes have few edges.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
@@ -73,7 +74,7 @@ class LINE(BlockEmbedding):
         shift: float = 1.0,
         walk_length: int = 80,
         walks_per_node: int = 10,
-        epochs: int = 5,
+        epochs: int = 1,
         negatives: int = 5,
         n_jobs: int | None = -1,
         random_state: Any = 0,
@@ -120,7 +121,7 @@ class LINE(BlockEmbedding):
             M = PMISolver(shift=self.shift, seed=seed).neighbors(pairs, workers)
             # As many again as the second order needs: about half of the eigenvalues are negative.
             rank = min(2 * self.dimensions, MAX_RANK)
-            values, vectors = leading_eigenpairs(M, rank, random=np.random.default_rng(seed))
+            values, vectors = leading_eigenpairs(M, rank, random=np.random.default_rng(seed), workers=workers)
             second = (vectors[:, :half] * np.sqrt(np.abs(values[:half]))).astype(np.float32)
         else:
             scales = [Scale((1,), self.dimensions), Scale((1,), half)]

@@ -96,15 +96,15 @@ class HOPE(BlockEmbedding):
         if self.proximity == "katz":
             return {"proximity": self._katz(graph, random, workers)}
         # S = BBᵀ = UΣ²Uᵀ, so that UΣ is its best factor.
-        scores, _, _ = leading_triplets(RowMatrix(self._root(graph), workers), self.dimensions, random=random)
+        B = RowMatrix(self._root(graph), workers)
+        scores, _, _ = leading_triplets(B, self.dimensions, random=random, workers=workers)
         return {"proximity": scores}
 
     def _katz(self, graph: AttributedGraph, random: np.random.Generator, workers: Workers) -> NDArray[Any]:
         """The strongest of βλ/(1−βλ), among more of A's eigenvalues than are wanted: it favours positive ones."""
         rank = min(2 * self.dimensions, MAX_RANK)
-        values, vectors = leading_eigenpairs(
-            RowMatrix(graph.adjacency.astype(np.float32), workers), rank, random=random
-        )
+        A = RowMatrix(graph.adjacency.astype(np.float32), workers)
+        values, vectors = leading_eigenpairs(A, rank, random=random, workers=workers)
         scaled = self.decay * values / max(float(np.abs(values[0])), 1e-300)
         strength = np.abs(scaled / (1.0 - scaled))
         order = np.argsort(-strength, kind="stable")[: self.dimensions]

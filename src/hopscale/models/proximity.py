@@ -101,7 +101,9 @@ class Node2Vec(_ProximityEmbedding):
     solver : {"pmi", "sgns"}, default="pmi"
         ``"sgns"`` trains as the paper does; ``"pmi"`` factorises the matrix that this tends to. With a bias its rows
         are always estimated, from ``walk_length * walks_per_node`` walks of each node.
-    rows, memory_limit, walk_length, walks_per_node, epochs, negatives, n_jobs, random_state, verbose
+    epochs : int, default=1
+        sgns only: passes over the walks; a single one, as in the paper.
+    rows, memory_limit, walk_length, walks_per_node, negatives, n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Notes
@@ -146,7 +148,7 @@ class Node2Vec(_ProximityEmbedding):
         memory_limit: int | str = "4GiB",
         walk_length: int = 80,
         walks_per_node: int = 10,
-        epochs: int = 5,
+        epochs: int = 1,
         negatives: int = 5,
         n_jobs: int | None = -1,
         random_state: Any = 0,

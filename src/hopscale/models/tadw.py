@@ -118,5 +118,6 @@ def reduced_features(features: sp.csr_array, dimensions: int, random: np.random.
     count = np.bincount(features.indices, minlength=features.shape[1])
     idf = np.log(n / np.maximum(count, 1)).astype(np.float32)
     matrix = RowMatrix(sp.csr_array(features @ sp.diags_array(idf)).astype(np.float32), workers)
-    scores, _, _ = leading_triplets(matrix, min(dimensions, *matrix.shape), random=random)
+    rank = min(dimensions, *matrix.shape)
+    scores, _, _ = leading_triplets(matrix, rank, random=random, workers=workers, doing="reduce features")
     return scores.astype(np.float64)

@@ -86,7 +86,7 @@ METHODS: dict[str, Method] = {
         Method("DeepWalk", DeepWalk),
         Method("Walklets", Walklets, {"window": 4}),
         Method("LINE2", LINE),
-        Method("Node2Vec", Node2Vec, {"window": 3}),
+        Method("Node2Vec", Node2Vec, {"window": 3, "epochs": 5}),
         Method("NetMF", NetMF, {"window": 5}),
         Method("HOPE", HOPE),
         Method("GraRep", GraRep),

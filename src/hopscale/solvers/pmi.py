@@ -21,7 +21,7 @@ from hopscale.pairs import Pairs, Panel, Scale
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import PanelMatrix, RowMatrix, RowSampler, SampledMatrix, project_panels
 from hopscale.solvers.result import Solution
-from hopscale.solvers.svd import ITERATIONS, leading_triplets
+from hopscale.solvers.svd import leading_triplets
 from hopscale.solvers.tables import Array
 from hopscale.walks import Start
 
@@ -146,13 +146,13 @@ class PMISolver:
         probability: NDArray[np.float64],
         workers: Workers,
     ) -> Solution:
-        with workers.bar(ITERATIONS + 1, f"scale {scale.label}: factorise", "pass") as bar:
-            b, sigma, v = leading_triplets(
-                matrix,
-                scale.dimensions,
-                random=np.random.default_rng([self.seed, scale.hops[-1]]),
-                tick=lambda: bar.update(1),
-            )
+        b, sigma, v = leading_triplets(
+            matrix,
+            scale.dimensions,
+            random=np.random.default_rng([self.seed, scale.hops[-1]]),
+            workers=workers,
+            doing=f"scale {scale.label}: factorise",
+        )
         root = np.sqrt(sigma)
         inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
         return Solution(

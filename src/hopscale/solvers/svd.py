@@ -9,11 +9,13 @@ what projecting rows of M onto V gives: transforming nodes repeats the last prod
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hopscale.parallel import Workers
 from hopscale.solvers.tables import Array, padded
 
 __all__ = [
@@ -69,16 +71,21 @@ def leading_triplets(
     *,
     random: np.random.Generator,
     iterations: int = ITERATIONS,
-    tick: Callable[[], object] = lambda: None,
+    workers: Workers | None = None,
+    doing: str = "factorise",
 ) -> tuple[Array, NDArray[np.float64], Array]:
     """Leading singular triplets as (U·Σ, Σ, V), ``rank`` columns each, zeros where the matrix has fewer.
 
-    ``tick`` is called after each of ``iterations`` passes.
+    With ``workers`` a bar shows how far it is, unless they are silent.
     """
     possible = min(rank, *operator.shape)
-    b, sigma, v = truncated_svd(
-        operator, possible, width=padded(possible + OVERSAMPLING), iterations=iterations, random=random, tick=tick
-    )
+    width = padded(possible + OVERSAMPLING)
+    solve = partial(truncated_svd, operator, possible, width=width, iterations=iterations, random=random)
+    if workers is None:
+        b, sigma, v = solve()
+    else:
+        with workers.bar(iterations + 1, doing, "pass") as bar:
+            b, sigma, v = solve(tick=bar.update)
     missing = ((0, 0), (0, rank - possible))
     # A direction whose singular value is rounding noise carries no information, only that noise.
     sigma = np.where(sigma > sigma[0] * 1e-6, sigma, 0.0)
@@ -86,14 +93,14 @@ def leading_triplets(
 
 
 def leading_eigenpairs(
-    operator: Operator, rank: int, *, random: np.random.Generator
+    operator: Operator, rank: int, *, random: np.random.Generator, workers: Workers | None = None
 ) -> tuple[NDArray[np.float64], Array]:
     """Eigenvalues of a symmetric matrix, largest sizes first, with their signs, and eigenvectors.
 
     Singular vectors of λ and −λ may be mixed with each other (they are on a bipartite graph); Rayleigh and Ritz on what
     they span together tells them apart.
     """
-    _, _, v = leading_triplets(operator, rank, random=random)
+    _, _, v = leading_triplets(operator, rank, random=random, workers=workers)
     v, _ = orthonormal(v)
     values, rotation = np.linalg.eigh(v.T.astype(np.float64) @ operator.times(v)[:, :rank].astype(np.float64))
     order = np.argsort(-np.abs(values), kind="stable")
@@ -123,7 +130,8 @@ def truncated_svd(
 ) -> tuple[Array, NDArray[np.float64], Array]:
     """Leading singular triplets as (U·Σ, Σ, V), ``rank`` columns each.
 
-    ``width`` ≥ rank columns are iterated on; the surplus is what makes few iterations enough.
+    ``width`` ≥ rank columns are iterated on; the surplus is what makes few iterations enough. ``tick`` is called after
+    each, and once at the end.
     """
     v = random.standard_normal((operator.shape[1], width), dtype=np.float32)
     shift = 0.0
@@ -138,6 +146,7 @@ def truncated_svd(
             shift = max(shift, (smallest + shift) / 2)
         tick()
     b = operator.times(v)
+    tick()
     squared, rotation = np.linalg.eigh(_gram(b))
     sigma = np.sqrt(np.maximum(squared[::-1][:rank], 0.0))
     turn = rotation[:, ::-1][:, :rank].astype(np.float32)

@@ -1,0 +1,142 @@
+"""Why a method stays below its published figure: the same splits, with what the library of those figures did.
+
+The paper took its baselines from karateclub, which gives every node a self-loop before it walks, and trains for one
+epoch unless told otherwise; the paper's table has five. For every figure that ``hopscale reproduce`` does not meet,
+this scores our method with one epoch, on a graph with self-loops, and with both; and the library itself, as the index
+has it today, with what the paper's appendix says and with a single epoch. The better of raw and standardised vectors
+counts, in every column. None of it was used to choose a parameter.
+
+    HOPSCALE_DATA=... python benchmarks/rivals_scores.py [--limit 300] [--splits 10] [--folder .rivals]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from hopscale import AttributedGraph
+from hopscale.paper.methods import METHODS
+from hopscale.paper.reports import Chosen, Shortfall, shortfalls
+from hopscale.paper.runner import records_of
+from hopscale.tasks import evaluate
+from libraries import environment, karate, keep, run
+from measure import REGRESSION, RESULTS, graph_and_target, markdown, write
+
+PAPER = Path(__file__).resolve().parent.parent / "docs" / "paper"
+WALKS = "walk_number=10, walk_length=80, workers=2, epochs={epochs}, "
+# What the library is asked for; 128 dimensions in all. "{epochs}" where it has any.
+LIBRARY = {
+    "DeepWalk": karate("DeepWalk", WALKS + "dimensions=128, window_size=3"),
+    "Node2Vec": karate("Node2Vec", WALKS + "dimensions=128, window_size=3"),
+    "Walklets": karate("Walklets", WALKS + "dimensions=32, window_size=4"),
+    "NetMF": karate("NetMF", "dimensions=128, order=5"),
+    "GraRep": karate("GraRep", "dimensions=32, order=4"),
+    "TADW": karate("TADW", "dimensions=64", features=True),
+    "ASNE": karate("ASNE", "dimensions=128, workers=2", features=True),
+    "BANE": karate("BANE", "dimensions=128", features=True),
+    "TENE": karate("TENE", "dimensions=64", features=True),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--splits", type=int, default=10)
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds that a fit of the library may take")
+    parser.add_argument("--folder", type=Path, default=Path(".rivals"), help="where its environment is kept")
+    options = parser.parse_args()
+    kept = RESULTS / "rivals_scores.json"
+    records: list[dict[str, Any]] = json.loads(kept.read_text())["records"] if kept.exists() else []
+    missed = [
+        shortfall
+        for experiment in ("classification", "regression")
+        for shortfall in shortfalls(Chosen(records_of(PAPER, experiment).records()), experiment)[0]
+    ]
+    for figure in missed:
+        known = {r["way"] for r in records if (r["method"], r["dataset"]) == (figure.method, figure.dataset)}
+        for way, outcome in ways(figure, known, options):
+            record = {"method": figure.method, "dataset": figure.dataset, "way": way, **outcome}
+            records.append(record)
+            print(record, flush=True)
+            kept.write_text(json.dumps({"records": records}))
+    write("rivals_scores", records, table(missed, records))
+
+
+def ways(figure: Shortfall, known: set[str], options: argparse.Namespace) -> Any:
+    """Each way that is not known yet, and its scores."""
+    graph, target = graph_and_target(figure.dataset)
+    with_loops = looped(graph)
+    method = METHODS[figure.method]
+    trained = "sgns" in method.ways and method.build().get_params()["epochs"] > 1
+
+    def ours(graph: AttributedGraph, way: str, **parameters: Any) -> dict[str, Any]:
+        vectors = method.build(way, **parameters).fit_transform(graph)
+        return {"score": score(vectors, target, figure.dataset, options.splits)}
+
+    if trained and "one epoch" not in known:
+        yield "one epoch", ours(graph, "sgns", epochs=1)
+    if "self-loops" not in known:
+        tried = [ours(with_loops, way) for way in method.ways]
+        yield "self-loops", max(tried, key=lambda outcome: outcome["score"])
+    if trained and "both" not in known:
+        yield "both", ours(with_loops, "sgns", epochs=1)
+    if figure.method not in LIBRARY:
+        return
+    python = environment("karateclub", options.folder)
+    script = LIBRARY[figure.method]
+    for epochs in (5, 1) if "{epochs}" in script else (1,):
+        way = "library" if epochs == 5 or "{epochs}" not in script else "library, one epoch"
+        if way in known:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            keep(graph, folder)
+            call = script.replace("{epochs}", str(epochs))
+            outcome = run(python, call, options.limit, folder, f"{folder}/vectors.npy")
+            if "failed" not in outcome:
+                vectors = np.load(f"{folder}/vectors.npy")
+                outcome["score"] = score(vectors, target, figure.dataset, options.splits)
+            yield way, outcome
+
+
+def looped(graph: AttributedGraph) -> AttributedGraph:
+    """The graph with an edge from every node to itself."""
+    A = sp.csr_array(graph.adjacency + sp.eye_array(graph.n_nodes, format="csr"))
+    return AttributedGraph(A, graph.features, self_loops=True)
+
+
+def score(vectors: NDArray[Any], target: ArrayLike, dataset: str, splits: int) -> float | None:
+    """The better mean of raw and standardised vectors; None where vectors are no numbers."""
+    if not np.isfinite(vectors).all():
+        return None
+    metric = "r2" if dataset in REGRESSION else "micro_f1"
+    return max(
+        float(np.mean([r[metric] for r in evaluate(vectors, target, splits=splits, standardize=standardize)]))
+        for standardize in (False, True)
+    )
+
+
+COLUMNS = ("one epoch", "self-loops", "both", "library", "library, one epoch")
+
+
+def table(missed: list[Shortfall], records: list[dict[str, Any]]) -> str:
+    found = {(record["method"], record["dataset"], record["way"]): record for record in records}
+    rows = []
+    for m in missed:
+        cells = []
+        for way in COLUMNS:
+            record = found.get((m.method, m.dataset, way))
+            value = record.get("score") if record else None
+            failed = record.get("failed", "not finite") if record else "–"
+            cells.append(failed if value is None else f"{value:.3f}")
+        rows.append([m.method, m.dataset, f"{m.published:.3f}", f"{m.measured:.3f}", *cells])
+    return markdown(["method", "data set", "published", "here", *COLUMNS], rows)
+
+
+if __name__ == "__main__":
+    main()
