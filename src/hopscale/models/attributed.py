@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from hopscale.models.base import Traits
 from hopscale.models.scales import Context
 from hopscale.models.walking import SolverName, WalkEmbedding
+from hopscale.solvers.pmi import Rows
+from hopscale.walks import Start
 
 __all__ = ["AE", "MUSAE"]
 
@@ -23,11 +25,11 @@ class _AttributedEmbedding(WalkEmbedding):
         ego: bool = False,
         solver: SolverName = "pmi",
         shift: float = 1.0,
-        rows: Literal["auto", "exact", "sampled"] = "auto",
+        rows: Rows = "auto",
         memory_limit: int | str = "4GiB",
         walk_length: int = 80,
         walks_per_node: int = 10,
-        start: Literal["degree", "node"] = "degree",
+        start: Start = "degree",
         epochs: int = 5,
         negatives: int = 5,
         share_negatives: bool = True,

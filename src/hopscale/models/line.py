@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,7 @@ class LINE(BlockEmbedding):
         """Refuse parameters that make no sense, before a graph is read."""
         super().check_parameters()
         even("dimensions", self.dimensions)
-        choice("solver", self.solver, ["pmi", "sgns"])
+        choice("solver", self.solver, get_args(SolverName))
         number("shift", self.shift, least=0, above=True)
         self._trained(0)
 
@@ -106,12 +106,7 @@ class LINE(BlockEmbedding):
             window=1,
             epochs=whole("epochs", self.epochs, least=1),
             negatives=whole("negatives", self.negatives, least=1, most=MAX_NEGATIVES),
-            learning_rate=0.05,
-            min_learning_rate=0.025,
-            start="degree",
             noise_exponent=0.75,
-            subsample=0.0,
-            share_negatives=True,
             seed=seed,
         )
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from hopscale.exceptions import ParameterError
 from hopscale.models.parameters import choice, memory_bytes, number, whole
 from hopscale.models.scales import ScaleEmbedding
 from hopscale.solvers import PMISolver, SGNSSolver
+from hopscale.solvers.pmi import Rows
 from hopscale.solvers.sgns import MAX_NEGATIVES
+from hopscale.walks import Start
 
 __all__ = ["SolverName", "WalkEmbedding"]
 
@@ -30,11 +32,11 @@ class WalkEmbedding(ScaleEmbedding):
         window: int = 3,
         solver: SolverName = "pmi",
         shift: float = 1.0,
-        rows: Literal["auto", "exact", "sampled"] = "auto",
+        rows: Rows = "auto",
         memory_limit: int | str = "4GiB",
         walk_length: int = 80,
         walks_per_node: int = 10,
-        start: Literal["degree", "node"] = "degree",
+        start: Start = "degree",
         epochs: int = 5,
         negatives: int = 5,
         share_negatives: bool = True,
@@ -67,7 +69,7 @@ class WalkEmbedding(ScaleEmbedding):
         self.verbose = verbose
 
     def _checked_solver(self, seed: int) -> PMISolver | SGNSSolver:
-        choice("solver", self.solver, ["pmi", "sgns"])
+        choice("solver", self.solver, get_args(SolverName))
         walk_length = whole("walk_length", self.walk_length, least=1)
         walks_per_node = whole("walks_per_node", self.walks_per_node, least=1)
         walks = whole("walk_length * walks_per_node", walk_length * walks_per_node, least=1, most=MAX_WALKS)
@@ -76,7 +78,7 @@ class WalkEmbedding(ScaleEmbedding):
                 shift=number("shift", self.shift, least=0, above=True),
                 noise_exponent=number("noise_exponent", self.noise_exponent, least=0),
                 memory_limit=memory_bytes(self.memory_limit),
-                rows=choice("rows", self.rows, ["auto", "exact", "sampled"]),
+                rows=choice("rows", self.rows, get_args(Rows)),
                 walks=walks,
                 seed=seed,
             )
@@ -90,7 +92,7 @@ class WalkEmbedding(ScaleEmbedding):
             negatives=whole("negatives", self.negatives, least=1, most=MAX_NEGATIVES),
             learning_rate=number("learning_rate", self.learning_rate, least=0, above=True),
             min_learning_rate=number("min_learning_rate", self.min_learning_rate, least=0),
-            start=choice("start", self.start, ["degree", "node"]),
+            start=choice("start", self.start, get_args(Start)),
             noise_exponent=number("noise_exponent", self.noise_exponent, least=0),
             subsample=number("subsample", self.subsample, least=0),
             share_negatives=bool(self.share_negatives),

@@ -72,13 +72,13 @@ class SGNSSolver:
     window: int
     epochs: int
     negatives: int
-    learning_rate: float
-    min_learning_rate: float
-    start: Start
-    noise_exponent: float
-    subsample: float
-    share_negatives: bool
-    seed: int
+    learning_rate: float = 0.05
+    min_learning_rate: float = 0.025
+    start: Start = "degree"
+    noise_exponent: float = 1.0
+    subsample: float = 0.0
+    share_negatives: bool = True
+    seed: int = 0
 
     def fit(self, pairs: Pairs, scales: Sequence[Scale], workers: Workers) -> list[Solution]:
         """Solutions of all scales, trained one after the other."""
