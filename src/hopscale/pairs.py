@@ -101,6 +101,13 @@ class Pairs:
         return cls(adjacency, sp.csr_array(sp.eye_array(n, dtype=np.float32, format="csr")), back, away)
 
     @property
+    def sees_nodes(self) -> bool:
+        """Whether the context of a walk is the nodes themselves."""
+        F = self.context
+        one_each = F.shape[0] == F.shape[1] == F.nnz and bool((F.data == 1).all())
+        return one_each and bool((F.indices == np.arange(F.nnz)).all() and (np.diff(F.indptr) == 1).all())
+
+    @property
     def n_nodes(self) -> int:
         """Number of nodes, n."""
         return int(self.context.shape[0])

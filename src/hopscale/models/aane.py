@@ -21,7 +21,7 @@ __all__ = ["AANE"]
 
 Matrix = NDArray[np.float64]
 
-NUMBERS = 2**22  # of differences along edges that are held at once
+NUMBERS = 2**20  # of differences along edges that are held at once
 
 
 class AANE(BlockEmbedding):
@@ -41,6 +41,8 @@ class AANE(BlockEmbedding):
     penalty : float, default=5.0
         ρ.
     iterations : int, default=5
+    memory_limit : int or str, default="4GiB"
+        Memory for the work; a graph that would take more is refused.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
@@ -72,6 +74,7 @@ class AANE(BlockEmbedding):
         smoothness: float = 0.05,
         penalty: float = 5.0,
         iterations: int = 5,
+        memory_limit: int | str = "4GiB",
         n_jobs: int | None = -1,
         random_state: Any = 0,
         verbose: bool = False,
@@ -80,6 +83,7 @@ class AANE(BlockEmbedding):
         self.smoothness = smoothness
         self.penalty = penalty
         self.iterations = iterations
+        self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -90,6 +94,11 @@ class AANE(BlockEmbedding):
         number("smoothness", self.smoothness, least=0)
         number("penalty", self.penalty, least=0, above=True)
         whole("iterations", self.iterations, least=1)
+
+    def _bytes_needed(self, graph: AttributedGraph) -> float:
+        entries = graph.adjacency.nnz + graph.features.nnz
+        differences = min(NUMBERS, graph.adjacency.nnz * self.dimensions)
+        return 80.0 * graph.n_nodes * self.dimensions + 24.0 * (differences + entries)
 
     def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, Matrix]:
         unit = RowMatrix(unit_rows(graph.features), workers)

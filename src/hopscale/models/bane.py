@@ -14,13 +14,13 @@ from hopscale.models.parameters import number, whole
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import RowMatrix
 from hopscale.solvers.operators import Product, smoothing
-from hopscale.solvers.svd import leading_triplets
+from hopscale.solvers.svd import leading_triplets, triplets_bytes
 
 __all__ = ["BANE"]
 
 
 class BANE(BlockEmbedding):
-    """Binarized attributed network embedding: every coordinate is 1 or −1.
+    """Binarized attributed network embedding: every coordinate is 1 or −1, or 0 where no feature is within reach.
 
     .. math:: \\min_{B \\in \\{-1, 1\\}^{n \\times d},\\, Z} \\|M - B Z^T\\|_F^2 + \\alpha \\|Z\\|_F^2,
         \\quad M = (I - \\gamma \\tilde L)^t F
@@ -39,6 +39,8 @@ class BANE(BlockEmbedding):
     regularization : float, default=0.001
         α.
     iterations : int, default=20
+    memory_limit : int or str, default="4GiB"
+        Memory for the work; a graph that would take more is refused.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
@@ -74,6 +76,7 @@ class BANE(BlockEmbedding):
         strength: float = 0.7,
         regularization: float = 0.001,
         iterations: int = 20,
+        memory_limit: int | str = "4GiB",
         n_jobs: int | None = -1,
         random_state: Any = 0,
         verbose: bool = False,
@@ -83,6 +86,7 @@ class BANE(BlockEmbedding):
         self.strength = strength
         self.regularization = regularization
         self.iterations = iterations
+        self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -94,6 +98,11 @@ class BANE(BlockEmbedding):
         number("strength", self.strength, least=0, above=True, below=1)
         number("regularization", self.regularization, least=0, above=True)
         whole("iterations", self.iterations, least=1)
+
+    def _bytes_needed(self, graph: AttributedGraph) -> float:
+        n, q = graph.features.shape
+        tables = triplets_bytes(2 * n, q, self.dimensions)  # its products keep a step each
+        return tables + 16.0 * (graph.adjacency.nnz + graph.features.nnz)
 
     def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, NDArray[np.float32]]:
         step = smoothing(graph.adjacency, self.strength, workers)
@@ -114,7 +123,8 @@ class BANE(BlockEmbedding):
                 bar.update(1)
                 if np.array_equal(B, before):  # and so it would stay
                     break
-        return {"binary": B}
+        reached = M.times(np.ones((M.shape[1], 1), dtype=np.float32))[:, 0] > 0
+        return {"binary": B * reached[:, None]}
 
 
 def _signs(x: NDArray[np.float32]) -> NDArray[np.float32]:

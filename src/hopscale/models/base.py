@@ -149,8 +149,8 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
             empty = int((~self.embedding_[:, columns].any(axis=0)).sum())
             if empty:
                 warnings.warn(
-                    f"scale {label}: {empty} of {columns.stop - columns.start} dimensions are zero, because the "
-                    "rank of the target matrix is smaller",
+                    f"scale {label}: {empty} of {columns.stop - columns.start} dimensions are zero: what it "
+                    "learns from has no more directions",
                     HopscaleWarning,
                     stacklevel=3,
                 )

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import ParameterError
 from hopscale.graph import AttributedGraph
 from hopscale.models.base import Traits
 from hopscale.models.blocks import BlockEmbedding
-from hopscale.models.parameters import memory_bytes, number, whole
+from hopscale.models.parameters import number, whole
 from hopscale.parallel import Workers, ranges
 from hopscale.solvers.matrices import DenseMatrix, RowMatrix
 from hopscale.solvers.operators import transitions
@@ -63,6 +62,7 @@ class FEATHER(BlockEmbedding):
     (60, 8)
     """
 
+    _way_out = ", points, feature_dimensions or hops (window)"
     traits = Traits("attributed statistics", uses_features=True, time="O(c (t m + n d))", memory="O(n c)")
 
     def __init__(
@@ -95,10 +95,8 @@ class FEATHER(BlockEmbedding):
         whole("points", self.points, least=1)
         number("largest_point", self.largest_point, least=0, above=True)
         whole("window", self.window, least=1)
-        memory_bytes(self.memory_limit)
 
     def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, NDArray[np.float32]]:
-        self._check_memory(graph)
         random = np.random.default_rng(seed)
         features = RowMatrix(graph.features.astype(np.float32), workers)
         x, _, _ = leading_triplets(
@@ -109,15 +107,9 @@ class FEATHER(BlockEmbedding):
         scores, _, _ = leading_triplets(columns, self.dimensions, random=random, iterations=2, workers=workers)
         return {"characteristic": scores}
 
-    def _check_memory(self, graph: AttributedGraph) -> None:
+    def _bytes_needed(self, graph: AttributedGraph) -> float:
         width = min(self.feature_dimensions, *graph.features.shape)
-        needed = 4 * graph.n_nodes * 2 * width * self.points * self.window
-        if needed > memory_bytes(self.memory_limit):
-            raise ParameterError(
-                f"FEATHER would take {needed / 2**30:.1f} GiB for {needed // (4 * graph.n_nodes):,} columns of "
-                f"{graph.n_nodes:,} nodes, more than memory_limit={self.memory_limit!r}: raise it, or ask for fewer "
-                "points, feature_dimensions or hops (window)"
-            )
+        return 4.0 * graph.n_nodes * 2 * width * self.points * self.window
 
     def _characteristic(self, graph: AttributedGraph, x: NDArray[np.float32], workers: Workers) -> NDArray[np.float32]:
         """Columns by hop, point and feature: cosines, then sines; less their means."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.graph import AttributedGraph
@@ -17,7 +18,7 @@ from hopscale.parallel import Workers
 from hopscale.solvers import PMISolver
 from hopscale.solvers.matrices import DenseMatrix, RowMatrix
 from hopscale.solvers.operators import Beside, Product, Without
-from hopscale.solvers.svd import MAX_RANK, leading_triplets
+from hopscale.solvers.svd import MAX_RANK, leading_triplets, triplets_bytes
 
 __all__ = ["ASNE", "SINE"]
 
@@ -28,9 +29,10 @@ class SINE(BlockEmbedding):
     Training on node-node and node-feature pairs alike tends to
 
     .. math:: G\\,[H_V^T\\; H_F^T] = \\left[\\log\\frac{c}{t}\\sum_{r=1}^{t} P^r D^{-1}
-        \\;\\middle|\\; \\log\\frac{n F}{1^T F}\\right] - \\log b
+        \\;\\middle|\\; \\log\\frac{s\\,F_{ij}}{s_i\\,s_j}\\right] - \\log b
 
-    whose positive part is factorised here. Nodes without features, or without edges, keep what the other half tells.
+    whose positive part is factorised here; s are the sums of F, of its rows and of its columns. Nodes without features,
+    or without edges, keep what the other half tells.
 
     Parameters
     ----------
@@ -40,7 +42,8 @@ class SINE(BlockEmbedding):
     shift : float, default=1.0
         b.
     memory_limit : int or str, default="4GiB"
-        Memory for the matrix of walks; one that would not fit is refused.
+        Memory for the matrix of walks. Where exact rows would not fit, they are estimated from 800 walks of each node;
+        where these would not fit either, the graph is refused.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
@@ -88,11 +91,15 @@ class SINE(BlockEmbedding):
         number("shift", self.shift, least=0, above=True)
         memory_bytes(self.memory_limit)
 
+    def _bytes_needed(self, graph: AttributedGraph) -> float:
+        n, q = graph.features.shape
+        return triplets_bytes(n, n + q, self.dimensions)  # the matrix of walks has its own check
+
     def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, NDArray[np.float32]]:
         solver = PMISolver(shift=self.shift, memory_limit=memory_bytes(self.memory_limit), seed=seed)
         hops = tuple(range(1, self.window + 1))
         nodes = solver.target(Pairs.of_nodes(graph.adjacency), Scale(hops, self.dimensions), workers)
-        features = solver.target(Pairs(graph.adjacency, graph.features), Scale((0,), self.dimensions), workers)
+        features = RowMatrix(_association(graph.features, self.shift), workers)
         both, random = Beside([nodes, features]), np.random.default_rng(seed)
         scores, sigma, _ = leading_triplets(both, self.dimensions, random=random, workers=workers)
         return {"nodes+features": _balanced(scores, sigma)}
@@ -117,6 +124,8 @@ class ASNE(BlockEmbedding):
     shift : float, default=1.0
         b.
     iterations : int, default=3
+    memory_limit : int or str, default="4GiB"
+        Memory for the work; a graph that would take more is refused.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
@@ -149,6 +158,7 @@ class ASNE(BlockEmbedding):
         feature_dimensions: int = 200,
         shift: float = 1.0,
         iterations: int = 3,
+        memory_limit: int | str = "4GiB",
         n_jobs: int | None = -1,
         random_state: Any = 0,
         verbose: bool = False,
@@ -158,6 +168,7 @@ class ASNE(BlockEmbedding):
         self.feature_dimensions = feature_dimensions
         self.shift = shift
         self.iterations = iterations
+        self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -170,6 +181,12 @@ class ASNE(BlockEmbedding):
         whole("feature_dimensions", self.feature_dimensions, least=1, most=MAX_RANK)
         number("shift", self.shift, least=0, above=True)
         whole("iterations", self.iterations, least=1)
+
+    def _bytes_needed(self, graph: AttributedGraph) -> float:
+        n, q = graph.features.shape
+        f = min(self.feature_dimensions, n, q)
+        alternating = 8.0 * n * f + triplets_bytes(n, n, self.dimensions // 2) + 8.0 * n * self.dimensions
+        return max(triplets_bytes(n, q, f), alternating) + 24.0 * (graph.adjacency.nnz + graph.features.nnz)
 
     def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, NDArray[np.float32]]:
         k, random = self.dimensions // 2, np.random.default_rng(seed)
@@ -197,6 +214,17 @@ class ASNE(BlockEmbedding):
         rank = min(self.feature_dimensions, *F.shape)
         scores, sigma, _ = leading_triplets(F, rank, random=random, workers=workers, doing="reduce features")
         return np.divide(scores, sigma, out=np.zeros_like(scores), where=sigma > 0).astype(np.float32)
+
+
+def _association(features: sp.csr_array, shift: float) -> sp.csr_array:
+    """Positive entries of log(ΣF·F_ij / (F_i·F_j·b)): how much more often a node has a feature than by chance."""
+    rows, columns = (np.asarray(features.sum(axis=axis, dtype=np.float64)).ravel() for axis in (1, 0))
+    expected = np.repeat(rows, np.diff(features.indptr)) * columns[features.indices] * shift
+    ratio = np.divide(features.data * rows.sum(), expected, out=np.zeros(features.nnz), where=expected > 0)
+    values = np.log(np.maximum(ratio, 1.0)).astype(np.float32)
+    found = sp.csr_array((values, features.indices, features.indptr), shape=features.shape, copy=True)
+    found.eliminate_zeros()
+    return found
 
 
 def _balanced(scores: NDArray[np.float32], sigma: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -13,10 +13,10 @@ from hopscale.models.blocks import BlockEmbedding
 from hopscale.models.parameters import choice, even, number, whole
 from hopscale.models.walking import SolverName
 from hopscale.pairs import Pairs, Scale
-from hopscale.parallel import Workers
+from hopscale.parallel import Workers, effective_jobs
 from hopscale.solvers import PMISolver, SGNSSolver
 from hopscale.solvers.sgns import MAX_NEGATIVES
-from hopscale.solvers.svd import MAX_RANK, leading_eigenpairs, product_eigenpairs
+from hopscale.solvers.svd import MAX_RANK, leading_eigenpairs, product_eigenpairs, triplets_bytes
 
 __all__ = ["LINE"]
 
@@ -44,6 +44,10 @@ class LINE(BlockEmbedding):
     walk_length, walks_per_node, epochs, negatives
         sgns only: as in :class:`MUSAE`; together the number of edges that are drawn. The paper has no epochs, so that
         there is one; more of them lower scores where most nodes have few edges.
+    learning_rate, min_learning_rate
+        sgns only: as in :class:`MUSAE`.
+    memory_limit : int or str, default="4GiB"
+        Memory for the work; a graph that would take more is refused.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
@@ -76,6 +80,9 @@ class LINE(BlockEmbedding):
         walks_per_node: int = 10,
         epochs: int = 1,
         negatives: int = 5,
+        learning_rate: float = 0.05,
+        min_learning_rate: float = 0.025,
+        memory_limit: int | str = "4GiB",
         n_jobs: int | None = -1,
         random_state: Any = 0,
         verbose: bool = False,
@@ -87,6 +94,9 @@ class LINE(BlockEmbedding):
         self.walks_per_node = walks_per_node
         self.epochs = epochs
         self.negatives = negatives
+        self.learning_rate = learning_rate
+        self.min_learning_rate = min_learning_rate
+        self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -106,9 +116,17 @@ class LINE(BlockEmbedding):
             window=1,
             epochs=whole("epochs", self.epochs, least=1),
             negatives=whole("negatives", self.negatives, least=1, most=MAX_NEGATIVES),
+            learning_rate=number("learning_rate", self.learning_rate, least=0, above=True),
+            min_learning_rate=number("min_learning_rate", self.min_learning_rate, least=0),
             noise_exponent=0.75,
             seed=seed,
         )
+
+    def _bytes_needed(self, graph: AttributedGraph) -> float:
+        n, edges = graph.n_nodes, 24.0 * graph.adjacency.nnz
+        if self.solver == "pmi":
+            return triplets_bytes(n, n, 2 * self.dimensions) + edges
+        return 4.0 * n * self.dimensions * (6 + effective_jobs(self.n_jobs)) + edges
 
     def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, NDArray[Any]]:
         pairs, half = Pairs.of_nodes(graph.adjacency), self.dimensions // 2
@@ -121,9 +139,9 @@ class LINE(BlockEmbedding):
         else:
             scales = [Scale((1,), self.dimensions), Scale((1,), half)]
             one, other = (self._trained(seed + i).fit(pairs, [scale], workers)[0] for i, scale in enumerate(scales))
-            values, vectors = product_eigenpairs(one.node_vectors, one.feature_vectors)
+            values, vectors = product_eigenpairs(one.node_vectors, one.feature_vectors, half)
             second = other.node_vectors
         best = np.argsort(-values, kind="stable")[:half]
-        first = np.zeros((graph.n_nodes, half))  # fewer nodes have fewer eigenvectors
+        first = np.zeros((graph.n_nodes, half), dtype=np.float32)  # fewer nodes have fewer eigenvectors
         first[:, : len(best)] = vectors[:, best] * np.sqrt(np.maximum(values[best], 0.0))
         return {"first": first, "second": second}

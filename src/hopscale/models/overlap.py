@@ -15,7 +15,7 @@ from hopscale.models.parameters import choice, number
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import RowMatrix
 from hopscale.solvers.operators import half_transitions
-from hopscale.solvers.svd import MAX_RANK, leading_eigenpairs, leading_triplets
+from hopscale.solvers.svd import MAX_RANK, leading_eigenpairs, leading_triplets, triplets_bytes
 
 __all__ = ["HOPE"]
 
@@ -47,6 +47,8 @@ class HOPE(BlockEmbedding):
     decay : float, default=0.5
         katz only: β as a share of the largest for which S exists, one over the largest eigenvalue of A.
         The logarithm of adamic-adar is of the number of neighbours, as in the classical index.
+    memory_limit : int or str, default="4GiB"
+        Memory for the work; a graph that would take more is refused.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
@@ -74,6 +76,7 @@ class HOPE(BlockEmbedding):
         *,
         proximity: Proximity = "overlap",
         decay: float = 0.5,
+        memory_limit: int | str = "4GiB",
         n_jobs: int | None = -1,
         random_state: Any = 0,
         verbose: bool = False,
@@ -81,6 +84,7 @@ class HOPE(BlockEmbedding):
         self.dimensions = dimensions
         self.proximity = proximity
         self.decay = decay
+        self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -90,6 +94,10 @@ class HOPE(BlockEmbedding):
         super().check_parameters()
         choice("proximity", self.proximity, get_args(Proximity))
         number("decay", self.decay, least=0, above=True, below=1)
+
+    def _bytes_needed(self, graph: AttributedGraph) -> float:
+        n, rank = graph.n_nodes, self.dimensions * (2 if self.proximity == "katz" else 1)
+        return triplets_bytes(n, n, rank) + 24.0 * graph.adjacency.nnz
 
     def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, NDArray[Any]]:
         random = np.random.default_rng(seed)

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from hopscale.exceptions import ParameterError
 
-__all__ = ["check_seed", "choice", "even", "memory_bytes", "number", "seed_of", "whole"]
+__all__ = ["check_seed", "choice", "even", "in_words", "memory_bytes", "number", "seed_of", "whole"]
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
@@ -62,6 +62,19 @@ def memory_bytes(value: Any) -> int:
     elif isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 1 <= value < 2**63:
         return int(value)
     raise ParameterError(f"memory_limit must be a number of bytes or a text such as '4GiB', not {value!r}")
+
+
+def in_words(size: float) -> str:
+    """Bytes in a unit that suits.
+
+    >>> in_words(3 * 2**30)
+    '3.0 GiB'
+    """
+    for unit in ("bytes", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}"
+        size /= 1024
+    return f"{size:.1f} GiB"
 
 
 def check_seed(random_state: Any) -> None:

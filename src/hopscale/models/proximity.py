@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hopscale.exceptions import ParameterError
 from hopscale.models.base import Traits
 from hopscale.models.parameters import number
 from hopscale.models.scales import Context
@@ -99,11 +100,13 @@ class Node2Vec(_ProximityEmbedding):
     p, q : float, default=1.0, 1.0
         Return and in-out parameter, from .001 to 1000.
     solver : {"pmi", "sgns"}, default="pmi"
-        ``"sgns"`` trains as the paper does; ``"pmi"`` factorises the matrix that this tends to. With a bias its rows
-        are always estimated, from ``walk_length * walks_per_node`` walks of each node.
+        ``"sgns"`` trains on walks as the paper does; ``"pmi"`` factorises the matrix that this tends to. With a bias
+        its rows are always estimated, from ``walk_length * walks_per_node`` walks of each node.
     epochs : int, default=1
         sgns only: passes over the walks; a single one, as in the paper.
-    rows, memory_limit, walk_length, walks_per_node, negatives, n_jobs, random_state, verbose
+    rows, memory_limit, walk_length, walks_per_node, negatives, learning_rate, min_learning_rate
+        As in :class:`MUSAE`, where a bias excludes ``rows="exact"``. Noise is in proportion to degrees.
+    n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Notes
@@ -133,8 +136,6 @@ class Node2Vec(_ProximityEmbedding):
     share_negatives = True
     noise_exponent = 1.0
     subsample = 0.0
-    learning_rate = 0.05
-    min_learning_rate = 0.025
 
     def __init__(
         self,
@@ -150,6 +151,8 @@ class Node2Vec(_ProximityEmbedding):
         walks_per_node: int = 10,
         epochs: int = 1,
         negatives: int = 5,
+        learning_rate: float = 0.05,
+        min_learning_rate: float = 0.025,
         n_jobs: int | None = -1,
         random_state: Any = 0,
         verbose: bool = False,
@@ -165,6 +168,8 @@ class Node2Vec(_ProximityEmbedding):
         self.walks_per_node = walks_per_node
         self.epochs = epochs
         self.negatives = negatives
+        self.learning_rate = learning_rate
+        self.min_learning_rate = min_learning_rate
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -172,7 +177,10 @@ class Node2Vec(_ProximityEmbedding):
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense, before a graph is read."""
         super().check_parameters()
-        self._step_weights()
+        if self._step_weights() != (1.0, 1.0) and self.rows == "exact" and self.solver == "pmi":
+            raise ParameterError(
+                "rows='exact' is for p = q = 1: where a walk remembers its last step, rows are known from samples only"
+            )
 
     def _step_weights(self) -> tuple[float, float]:
         back = 1.0 / number("p", self.p, least=1e-3, below=1001)

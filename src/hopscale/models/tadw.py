@@ -15,7 +15,7 @@ from hopscale.models.parameters import even, number, whole
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import RowMatrix
 from hopscale.solvers.operators import TwoSteps
-from hopscale.solvers.svd import MAX_RANK, leading_triplets
+from hopscale.solvers.svd import MAX_RANK, leading_triplets, triplets_bytes
 
 __all__ = ["TADW"]
 
@@ -30,7 +30,8 @@ class TADW(BlockEmbedding):
 
     T holds each node's features, weighted by tf-idf and reduced by a singular value decomposition. W and H are found
     in turn, each exactly: W by a ridge regression, H by the eigenvectors of WWᵀ and TTᵀ, in which its equation falls
-    apart into single numbers. The vectors are W and HT, half of the dimensions each. M is never formed.
+    apart into single numbers. The vectors are W and HT, half of the dimensions each, W scaled to the length of HT: they
+    differ by two orders of size, and neighbours and classifiers would see one half only. M is never formed.
 
     Parameters
     ----------
@@ -40,6 +41,8 @@ class TADW(BlockEmbedding):
     regularization : float, default=0.2
         λ.
     iterations : int, default=20
+    memory_limit : int or str, default="4GiB"
+        Memory for the work; a graph that would take more is refused.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
@@ -72,6 +75,7 @@ class TADW(BlockEmbedding):
         text_dimensions: int = 200,
         regularization: float = 0.2,
         iterations: int = 20,
+        memory_limit: int | str = "4GiB",
         n_jobs: int | None = -1,
         random_state: Any = 0,
         verbose: bool = False,
@@ -80,6 +84,7 @@ class TADW(BlockEmbedding):
         self.text_dimensions = text_dimensions
         self.regularization = regularization
         self.iterations = iterations
+        self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -91,6 +96,12 @@ class TADW(BlockEmbedding):
         whole("text_dimensions", self.text_dimensions, least=1, most=MAX_RANK)
         number("regularization", self.regularization, least=0, above=True)
         whole("iterations", self.iterations, least=1)
+
+    def _bytes_needed(self, graph: AttributedGraph) -> float:
+        n, q = graph.features.shape
+        f = min(self.text_dimensions, n, q)
+        reducing = triplets_bytes(n, q, f) + 16.0 * graph.features.nnz
+        return max(reducing, n * (16.0 * f + 12.0 * self.dimensions)) + 16.0 * graph.adjacency.nnz
 
     def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, Matrix]:
         random = np.random.default_rng(seed)
@@ -109,14 +120,19 @@ class TADW(BlockEmbedding):
                 met = walk.transposed_times(W.T.astype(np.float32)).astype(np.float64)
                 H = R @ ((R.T @ met.T @ T) / (np.outer(a, b) + ridge))
                 bar.update(1)
-        return {"walks": W.T, "features": T @ H.T}
+        walks, features = W.T, T @ H.T
+        share = float(np.linalg.norm(features)) / max(float(np.linalg.norm(walks)), 1e-300)
+        return {"walks": walks * share, "features": features}
 
 
 def reduced_features(features: sp.csr_array, dimensions: int, random: np.random.Generator, workers: Workers) -> Matrix:
-    """Features weighted by tf-idf, in the coordinates of their leading singular vectors."""
+    """Features weighted by tf-idf, in the coordinates of their leading singular vectors.
+
+    The logarithm is scikit-learn's smooth one, which leaves something of a feature that every node has.
+    """
     n = features.shape[0]
     count = np.bincount(features.indices, minlength=features.shape[1])
-    idf = np.log(n / np.maximum(count, 1)).astype(np.float32)
+    idf = (np.log((1 + n) / (1 + count)) + 1).astype(np.float32)
     matrix = RowMatrix(sp.csr_array(features @ sp.diags_array(idf)).astype(np.float32), workers)
     rank = min(dimensions, *matrix.shape)
     scores, _, _ = leading_triplets(matrix, rank, random=random, workers=workers, doing="reduce features")

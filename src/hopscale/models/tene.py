@@ -28,7 +28,8 @@ class TENE(BlockEmbedding):
 
     H says to which clusters of the features a node belongs, X where its walks go; C translates one into the other. By
     multiplicative updates, which keep everything non-negative and never raise the objective. The vectors are X and H,
-    half of the dimensions each, X scaled to the length of H.
+    half of the dimensions each. The objective leaves their lengths open: H is given what makes columns of V unit
+    vectors, and X the length of H.
 
     Parameters
     ----------
@@ -38,13 +39,16 @@ class TENE(BlockEmbedding):
     text_weight : float, default=0.1
         β.
     iterations : int, default=200
+    memory_limit : int or str, default="4GiB"
+        Memory for the work; a graph that would take more is refused.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Notes
     -----
     Time O((m + nnz(F))·d + (n + q)·d²) an iteration, memory O(m + nnz(F) + (n + q)·d). For features that are counts,
-    whose parts should stay readable; slower and less accurate than the factorisations with signs.
+    whose parts should stay readable; slower and less accurate than the factorisations with signs. The objective is that
+    of the paper's summary: details of the paper may differ.
 
     References
     ----------
@@ -71,6 +75,7 @@ class TENE(BlockEmbedding):
         agreement: float = 0.1,
         text_weight: float = 0.1,
         iterations: int = 200,
+        memory_limit: int | str = "4GiB",
         n_jobs: int | None = -1,
         random_state: Any = 0,
         verbose: bool = False,
@@ -79,6 +84,7 @@ class TENE(BlockEmbedding):
         self.agreement = agreement
         self.text_weight = text_weight
         self.iterations = iterations
+        self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -90,6 +96,11 @@ class TENE(BlockEmbedding):
         number("agreement", self.agreement, least=0, above=True)
         number("text_weight", self.text_weight, least=0, above=True)
         whole("iterations", self.iterations, least=1)
+
+    def _bytes_needed(self, graph: AttributedGraph) -> float:
+        n, q = graph.features.shape
+        entries = graph.adjacency.nnz + graph.features.nnz
+        return 4.0 * (self.dimensions // 2) * (7.5 * n + 3.2 * q) + 24.0 * entries
 
     def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, Matrix]:
         M, F = TwoSteps(graph.adjacency, workers), RowMatrix(graph.features.astype(np.float32), workers)
@@ -106,6 +117,7 @@ class TENE(BlockEmbedding):
                 H *= _ratio(a * (X @ C) + b * F.times(V)[:, :k], a * H + b * (H @ (V.T @ V)))
                 V *= _ratio(F.transposed_times(H)[:, :k], V @ (H.T @ H))
                 bar.update(1)
+        H *= np.sqrt(np.einsum("ij,ij->j", V, V, dtype=np.float64)).astype(np.float32)
         return {"walks": X * np.float32(_length(H) / max(_length(X), 1e-12)), "features": H}
 
 

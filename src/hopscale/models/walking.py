@@ -73,18 +73,15 @@ class WalkEmbedding(ScaleEmbedding):
         walk_length = whole("walk_length", self.walk_length, least=1)
         walks_per_node = whole("walks_per_node", self.walks_per_node, least=1)
         walks = whole("walk_length * walks_per_node", walk_length * walks_per_node, least=1, most=MAX_WALKS)
-        if self.solver == "pmi":
-            return PMISolver(
-                shift=number("shift", self.shift, least=0, above=True),
-                noise_exponent=number("noise_exponent", self.noise_exponent, least=0),
-                memory_limit=memory_bytes(self.memory_limit),
-                rows=choice("rows", self.rows, get_args(Rows)),
-                walks=walks,
-                seed=seed,
-            )
-        if walk_length <= self.window:
-            raise ParameterError(f"walk_length={walk_length} must be larger than window={self.window}")
-        return SGNSSolver(
+        direct = PMISolver(
+            shift=number("shift", self.shift, least=0, above=True),
+            noise_exponent=number("noise_exponent", self.noise_exponent, least=0),
+            memory_limit=memory_bytes(self.memory_limit),
+            rows=choice("rows", self.rows, get_args(Rows)),
+            walks=walks,
+            seed=seed,
+        )
+        trained = SGNSSolver(
             walk_length=walk_length,
             walks_per_node=walks_per_node,
             window=int(self.window),
@@ -98,3 +95,8 @@ class WalkEmbedding(ScaleEmbedding):
             share_negatives=bool(self.share_negatives),
             seed=seed,
         )
+        if self.solver == "pmi":
+            return direct
+        if walk_length <= self.window:
+            raise ParameterError(f"walk_length={walk_length} must be larger than window={self.window}")
+        return trained

@@ -122,6 +122,13 @@ class RowSampler:
                 yield block
                 bar.update(block.shape[0])
 
+    def bytes_needed(self) -> float:
+        """Memory that the rows of all nodes would take in a :class:`SampledMatrix`, told by some of them."""
+        n = self.pairs.n_nodes
+        trial = np.unique(np.linspace(0, n - 1, min(n, 256)).astype(np.int32))
+        entries = sum(block.nnz for block in self.blocks(trial)) / len(trial)
+        return n * (8 * 4 * max(1.0, entries) + 64)  # CSR, its transpose, and room to build them
+
     def project(self, basis: Array) -> Array:
         """M·basis for all nodes, rows sampled and dropped."""
         table = table_of(basis)
@@ -185,10 +192,7 @@ class SampledMatrix(RowMatrix):
         that MᵀM keeps its expectation.
         """
         sampler, n = self._sampler, self._sampler.pairs.n_nodes
-        trial = np.unique(np.linspace(0, n - 1, min(n, 256)).astype(np.int32))
-        entries = sum(block.nnz for block in sampler.blocks(trial)) / len(trial)
-        row_bytes = 8 * 4 * max(1.0, entries) + 64  # CSR, its transpose, and room to build them
-        capacity = max(memory / row_bytes, LEAST_ROWS * sampler.scale.dimensions)
+        capacity = max(memory * n / sampler.bytes_needed(), LEAST_ROWS * sampler.scale.dimensions)
         if capacity >= n:
             return np.arange(n, dtype=np.int32), None
         degrees = sampler.pairs.walks.degrees
@@ -219,7 +223,8 @@ class DenseMatrix:
 
         def one(piece: tuple[int, int]) -> None:
             begin, end = piece
-            np.matmul(matrix[begin:end], x, out=y[begin:end])
+            with np.errstate(over="ignore", invalid="ignore"):  # who asked looks at what came out
+                np.matmul(matrix[begin:end], x, out=y[begin:end])
 
         self._workers.run(one, ranges(len(y), ROW_CHUNK))
         return y

@@ -105,21 +105,24 @@ class PMISolver:
         Raises
         ------
         ParameterError
-            If they would take more memory than the limit, or too long.
+            If they would take more memory than the limit, even those from samples.
         """
         scaling = self._scaling(pairs.feature_probability(scale, self.start))
         if scale.is_self:
             return RowMatrix(pairs.own_rows(scaling), workers)
-        exact = self._exact(pairs, [scale], [scaling], workers)
-        if exact is None:
-            long = pairs.work([scale]) > EXACT_WORK
-            reason = "take too long" if long else f"take more than memory_limit ({self.memory_limit:,} bytes)"
-            way_out = "take" if long else "raise the limit, or take"
+        found = self._unsampled(pairs, scale, scaling, workers)
+        if found is not None:
+            return found
+        sampler = RowSampler(pairs, scale, scaling, self.walks, self.seed, workers)
+        needed = sampler.bytes_needed()
+        if needed > self.memory_limit // 2:
             raise ParameterError(
-                f"the matrix of walks over {scale.label} hop(s) between {pairs.n_nodes:,} nodes would {reason}: "
-                f"{way_out} a smaller window"
+                f"the matrix of walks over {scale.label} hop(s) between {pairs.n_nodes:,} nodes would take about "
+                f"{needed / 2**20:,.0f} MiB, more than half of memory_limit ({self.memory_limit:,} bytes): raise the "
+                "limit, or take a smaller window"
             )
-        return exact[0]
+        self._warn_of_sampling(scale)
+        return SampledMatrix(sampler, self.memory_limit // 2)
 
     def neighbors(self, pairs: Pairs, workers: Workers) -> RowMatrix:
         """The matrix of one hop between nodes, which has no more entries than A."""
@@ -131,13 +134,22 @@ class PMISolver:
         """The matrix of one scale on its own."""
         if scale.is_self:
             return RowMatrix(pairs.own_rows(scaling), workers)
-        alone = self._exact(pairs, [scale], [scaling], workers)
-        if alone:
-            return alone[0]
+        alone = self._unsampled(pairs, scale, scaling, workers)
+        if alone is not None:
+            return alone
         if not pairs.walks.second_order:
             self._warn_of_sampling(scale)
         sampler = RowSampler(pairs, scale, scaling, self.walks, self.seed, workers)
         return SampledMatrix(sampler, self.memory_limit // 2)
+
+    def _unsampled(
+        self, pairs: Pairs, scale: Scale, scaling: NDArray[np.float32], workers: Workers
+    ) -> PanelMatrix | RowMatrix | None:
+        """Exact rows, or None where they would not fit."""
+        if self.rows != "sampled" and scale.hops == (1,) and pairs.sees_nodes and not pairs.walks.second_order:
+            return RowMatrix(pairs.neighbor_rows(scaling), workers)  # as sparse as the graph, whatever its size
+        exact = self._exact(pairs, [scale], [scaling], workers)
+        return exact[0] if exact else None
 
     def _factorise(
         self,

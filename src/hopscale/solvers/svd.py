@@ -25,11 +25,13 @@ __all__ = [
     "leading_triplets",
     "orthonormal",
     "product_eigenpairs",
+    "triplets_bytes",
     "truncated_svd",
 ]
 
 OVERSAMPLING = 8  # columns iterated on beyond the rank, before padding
 ITERATIONS = 5
+LARGEST_CONDITION = 1e4  # of MᵀM times a random matrix, beyond which M is not squared
 MAX_RANK = 1016  # a kernel's row holds 1,024 floats, and OVERSAMPLING is added
 
 
@@ -45,24 +47,27 @@ class Operator(Protocol):
         """Mᵀ·y."""
 
 
-def orthonormal(w: Array, *, times: int = 2) -> tuple[Array, float]:
-    """Orthonormal basis of the columns' span, and the smallest singular value of w.
+def orthonormal(w: Array, *, times: int = 2) -> tuple[Array, NDArray[np.float64]]:
+    """Orthonormal basis of the columns' span, and the singular values of w, smallest first.
 
-    Columns are zero where the rank is smaller.
+    Columns are zero where the rank is smaller. Nothing is done to a matrix that is not finite: its values are NaN.
 
     Whitening by the eigenvectors of wᵀw in double precision: products only, so it runs wherever matrices
     multiply, and unlike Householder's QR it says what the rank is. Once leaves float32's rounding times the
     condition of w; twice, rounding alone.
     """
-    smallest = 0.0
+    singular = np.full(w.shape[1], np.nan)
     for time in range(times):
-        values, vectors = np.linalg.eigh(_gram(w))
+        gram = _gram(w)
+        if not np.isfinite(gram).all():
+            return w, singular
+        values, vectors = np.linalg.eigh(gram)
         if time == 0:
-            smallest = float(np.sqrt(max(values[0], 0.0)))
+            singular = np.sqrt(np.maximum(values, 0.0))
         full = values > max(values[-1], 0.0) * 1e-12
         scale = np.where(full, 1.0 / np.sqrt(np.where(full, values, 1.0)), 0.0)
         w = w @ (vectors[:, ::-1] * scale[::-1]).astype(np.float32)
-    return w, smallest
+    return w, singular
 
 
 def leading_triplets(
@@ -92,6 +97,11 @@ def leading_triplets(
     return np.pad(b, missing), np.pad(sigma, missing[1]), np.pad(v, missing)
 
 
+def triplets_bytes(rows: int, columns: int, rank: int) -> float:
+    """Memory that :func:`leading_triplets` takes beside the matrix, about: what it holds at once, as measured."""
+    return 4.0 * padded(min(rank, rows, columns) + OVERSAMPLING) * 3.4 * (rows + columns)
+
+
 def leading_eigenpairs(
     operator: Operator, rank: int, *, random: np.random.Generator, workers: Workers | None = None
 ) -> tuple[NDArray[np.float64], Array]:
@@ -105,18 +115,25 @@ def leading_eigenpairs(
     values, rotation = np.linalg.eigh(v.T.astype(np.float64) @ operator.times(v)[:, :rank].astype(np.float64))
     order = np.argsort(-np.abs(values), kind="stable")
     vectors = v @ rotation[:, order].astype(np.float32)
-    signs = np.sign(vectors[np.argmax(np.abs(vectors), axis=0), np.arange(rank)])
-    return values[order], vectors * np.where(signs == 0, 1, signs).astype(np.float32)
+    return values[order], vectors * _signs(vectors)
 
 
-def product_eigenpairs(g: Array, h: Array) -> tuple[NDArray[np.float64], Array]:
-    """Eigenvalues and eigenvectors of (G·Hᵀ + H·Gᵀ)/2, largest sizes first, without forming it."""
+def product_eigenpairs(g: Array, h: Array, rank: int) -> tuple[NDArray[np.float64], Array]:
+    """The largest eigenvalues of (G·Hᵀ + H·Gᵀ)/2 and their eigenvectors, at most ``rank``, without forming it.
+
+    With X = [G H] it is X·K·Xᵀ, K exchanging the halves, and everything but X has the size of its Gram matrix.
+    """
     d = g.shape[1]
-    q, r = np.linalg.qr(np.hstack([g, h]).astype(np.float64))
-    small = 0.5 * r[:, :d] @ r[:, d:].T
-    values, rotation = np.linalg.eigh(small + small.T)
-    order = np.argsort(-np.abs(values), kind="stable")
-    return values[order], (q @ rotation[:, order]).astype(np.float32)
+    across = _cross(g, h)
+    spread, basis = np.linalg.eigh(np.block([[_gram(g), across], [across.T, _gram(h)]]))
+    full = spread > max(spread[-1], 0.0) * 1e-12
+    root, basis = np.sqrt(spread[full]), basis[:, full]
+    exchanged = 0.5 * np.roll(basis, d, axis=0)
+    values, rotation = np.linalg.eigh(root[:, None] * (basis.T @ exchanged) * root)
+    wanted = np.argsort(-values, kind="stable")[:rank]
+    turn = (basis @ (rotation[:, wanted] / root[:, None])).astype(np.float32)
+    vectors = g @ turn[:d] + h @ turn[d:]
+    return values[wanted], vectors * _signs(vectors)
 
 
 def truncated_svd(
@@ -134,16 +151,25 @@ def truncated_svd(
     each, and once at the end.
     """
     v = random.standard_normal((operator.shape[1], width), dtype=np.float32)
-    shift = 0.0
+    shift, squaring = 0.0, True
     for iteration in range(iterations):
-        w = operator.transposed_times(operator.times(v))
-        if shift:
-            w -= np.float32(shift) * v
-        # MᵀM − shift has the same leading vectors as long as the shift stays below half the smallest wanted
-        # eigenvalue, and separates them better: five steps are as accurate as seven plain ones.
-        v, smallest = orthonormal(w, times=2 if iteration + 1 == iterations else 1)
-        if iteration:  # before, v was not orthonormal and the value means nothing
-            shift = max(shift, (smallest + shift) / 2)
+        times = 2 if iteration + 1 == iterations else 1
+        y = operator.times(v)
+        if squaring:
+            w = operator.transposed_times(y)
+            if shift:
+                w -= np.float32(shift) * v
+            # MᵀM − shift has the same leading vectors as long as the shift stays below half the smallest wanted
+            # eigenvalue, and separates them better: five steps are as accurate as seven plain ones.
+            w, singular = orthonormal(w, times=times)
+            if iteration == 0:
+                squaring = bool(singular[-1] < LARGEST_CONDITION * singular[0])
+            else:  # before, v was not orthonormal and the value means nothing
+                shift = max(shift, (float(singular[0]) + shift) / 2)
+        if squaring:
+            v = w
+        else:  # values too far apart to be told in float32 once they are squared: half a step at a time
+            v, _ = orthonormal(operator.transposed_times(orthonormal(y, times=1)[0]), times=times)
         tick()
     b = operator.times(v)
     tick()
@@ -151,16 +177,25 @@ def truncated_svd(
     sigma = np.sqrt(np.maximum(squared[::-1][:rank], 0.0))
     turn = rotation[:, ::-1][:, :rank].astype(np.float32)
     right = v @ turn
-    # One sign convention, else bits would hang on LAPACK's mood: the largest entry of V is positive.
-    signs = np.sign(right[np.argmax(np.abs(right), axis=0), np.arange(rank)])
-    signs = np.where(signs == 0, 1, signs).astype(np.float32)
+    signs = _signs(right)
     return (b @ turn) * signs, sigma, right * signs
+
+
+def _signs(vectors: Array) -> Array:
+    """One sign convention, else bits would hang on LAPACK's mood: the largest entry of a vector is positive."""
+    signs = np.sign(vectors[np.argmax(np.abs(vectors), axis=0), np.arange(vectors.shape[1])])
+    return np.where(signs == 0, 1, signs).astype(np.float32)
 
 
 def _gram(w: Array) -> NDArray[np.float64]:
     """wᵀw in double precision, a slice of rows at a time, in order."""
-    gram = np.zeros((w.shape[1], w.shape[1]))
+    return _cross(w, w)
+
+
+def _cross(v: Array, w: Array) -> NDArray[np.float64]:
+    """vᵀw in double precision, a slice of rows at a time, in order."""
+    out = np.zeros((v.shape[1], w.shape[1]))
     for begin in range(0, len(w), 8192):
-        piece = w[begin : begin + 8192].astype(np.float64)
-        gram += piece.T @ piece
-    return gram
+        left = v[begin : begin + 8192].astype(np.float64)
+        out += left.T @ (left if v is w else w[begin : begin + 8192].astype(np.float64))
+    return out
