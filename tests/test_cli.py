@@ -217,7 +217,7 @@ class TestEmbed:
 
     def test_help_says_which_solver_a_parameter_is_for(self):
         said = {name: text.split(":")[0].split(",")[0] for name, text in PARAMETER_HELP.items()}
-        shared = {"walk_length", "walks_per_node", "window", "seed", "walks", "noise_exponent"}
+        shared = {"walk_length", "walks_per_node", "window", "seed", "walks", "noise_exponent", "memory_limit"}
         settings = {"pmi": PMISolver, "sgns": SGNSSolver}
         for solver, kind in settings.items():
             own = {f.name for f in fields(kind)} - shared - ({"start"} if solver == "pmi" else set())  # GraRep's
@@ -618,6 +618,21 @@ class TestMethods:
             assert rows[name]["uses_features"] is model.traits.uses_features
             assert rows[name]["memory"] == model.traits.memory
         assert [name for name, row in rows.items() if row["inductive"]] == ["ae", "musae"]
+
+    def test_one_is_shown_with_its_options(self):
+        assert "DeepWalk with a bias" in succeeded("methods", "Node2Vec").stdout
+        found = {option["option"]: option["default"] for option in answer("methods", "line")["options"]}
+        defaults = MODELS["line"]().get_params()
+        assert found == {f"--{key.replace('_', '-')}": defaults[key] for key in defaults if key != "verbose"}
+        assert "is not one of" in refused("methods", "word2vec", code=2)
+
+    def test_scoring_needs_no_file(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        common = ("embed", "--graph", "planted-blocks", "--model", "HOPE", "--dimensions", 2, "--splits", 3)
+        raw, standardised = answer(*common), answer(*common, "--standardize")
+        assert standardised["scores"]["micro_f1"]["mean"] > standardised["scores"]["majority_micro_f1"]["mean"] + 0.1
+        assert raw["scores"] != standardised["scores"]
+        assert not list(tmp_path.iterdir())
 
     def test_table(self):
         header, *lines = succeeded("methods").stdout.splitlines()

@@ -43,6 +43,7 @@ _FORMAT = click.option(
     help="What to score on: classes or values. auto takes whole numbers with many values, and others, for values.",
 )
 @click.option("--splits", type=click.IntRange(min=1), default=10, show_default=True, help="How many to score on.")
+@click.option("--standardize", is_flag=True, help="Score vectors that are scaled to mean 0 and variance 1.")
 @with_parameters
 @with_console
 def embed(
@@ -54,6 +55,7 @@ def embed(
     score: bool | None,
     task: str,
     splits: int,
+    standardize: bool,
     model: str,
     console: Console,
     **parameters: Any,
@@ -67,14 +69,17 @@ def embed(
     hopscale embed --edges edges.csv --features features.json -o vectors.csv
     hopscale embed --graph cora.npz -o vectors.parquet --save cora.safetensors --score --splits 100
     hopscale embed --edges edges.csv --model deepwalk --dimensions 64 -o vectors.txt
+    hopscale embed --graph cora --model hope --score --standardize
     hopscale embed --edges e.csv --features f.json --solver sgns --epochs 1 --no-self-scale -o v.csv
     """
     if score is None:
-        score = files.labels is not None or was_given("task") or was_given("splits")
+        score = files.labels is not None or any(map(was_given, ("task", "splits", "standardize")))
     if score and files.edges and not files.labels:
         raise click.UsageError("there is nothing to score on: give --labels")
     learner = chosen_model(model, parameters).set_params(verbose=not console.quiet)
     tables = [path for path in (output, feature_output) if path is not None]
+    if not (tables or save or score):
+        raise click.UsageError("nothing to write: give --output, --feature-output, --save or --score")
     formats = _checked_outputs(tables, [save] if save else [], files.paths, format_name)
     graph = files.read()
     if score and graph.labels is None:
@@ -104,7 +109,7 @@ def embed(
     if score:
         chosen = _chosen_task(graph, task, console)
         console.say(f"mean ± standard error over {splits} split(s):")
-        document.update(task=chosen, scores=scores(learner, graph, chosen, splits))
+        document.update(task=chosen, scores=scores(learner, graph, chosen, splits, standardize))
     if score or console.as_json:
         console.answer(document, score_lines(document["scores"] or {}))
 
@@ -143,10 +148,11 @@ def transform(
 
 
 def scores(
-    model: NodeEmbedding, graph: AttributedGraph, task: Task, splits: int = 10
+    model: NodeEmbedding, graph: AttributedGraph, task: Task, splits: int = 10, standardize: bool = False
 ) -> dict[str, dict[str, float | None]]:
     """Mean and standard error of each metric, from the graph's labels."""
-    summary = summarize(evaluate(model, graph.labels, task, splits=splits))  # type: ignore[arg-type]
+    records = evaluate(model, graph.labels, task, splits=splits, standardize=standardize)  # type: ignore[arg-type]
+    summary = summarize(records)
     return {metric: {word: finite_or_none(x) for word, x in row.items()} for metric, row in summary.items()}
 
 
@@ -171,8 +177,6 @@ def _checked_outputs(
 ) -> dict[Path, str]:
     """Format of each table, once it is certain that every output can be written and none is in use."""
     outputs = [*tables, *others]
-    if not outputs:
-        raise click.UsageError("nothing to write: give --output, --feature-output or --save")
     taken = {path.resolve(): "is read from" for path in inputs}
     for path in outputs:
         place = path.resolve()
@@ -191,7 +195,8 @@ def _described(graph: AttributedGraph) -> str:
 
 
 def _summary(vectors: NDArray[np.float32], seconds: float, *places: str) -> str:
-    return f"{len(vectors):,} vectors of {vectors.shape[1]} dimensions in {seconds:.2f} s: {', '.join(places)}"
+    made = f"{len(vectors):,} vectors of {vectors.shape[1]} dimensions in {seconds:.2f} s"
+    return f"{made}: {', '.join(places)}" if places else made
 
 
 def _facts(model: NodeEmbedding) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from typing import Any
 
 import click
 
+from hopscale.cli.options import MODELS, parameters_of
 from hopscale.cli.program import Console, table_lines, with_console
-from hopscale.models import MODELS
 
 __all__ = ["methods"]
 
@@ -24,18 +25,26 @@ _COLUMNS = {
 
 
 @click.command()
+@click.argument("name", required=False, type=click.Choice(list(MODELS), case_sensitive=False), metavar="[NAME]")
 @with_console
-def methods(console: Console) -> None:
-    """Models that ``embed --model`` takes, as their classes describe themselves.
+def methods(name: str | None, console: Console) -> None:
+    """Models that ``embed --model`` takes, as their classes describe themselves; of one, its options.
 
     Nodes n, edges m, features q, entries of the matrix nnz and of the features nnz(F), dimensions d, hops t,
     iterations i, reduced features f, columns c before they are reduced, walks of a node, pairs that are trained on.
 
     \b
     hopscale methods
+    hopscale methods node2vec
     hopscale methods --json
     """
-    rows: list[dict[str, Any]] = [{"name": name.lower(), **asdict(model.traits)} for name, model in MODELS.items()]
+    if name:
+        options = parameters_of(name)
+        told = [["option", "default", ""], *([o["option"], _shown(o["default"]), o["help"]] for o in options)]
+        summary = re.sub(r":class:`(.*?)`", r"\1", (MODELS[name].__doc__ or "").partition("\n")[0])
+        console.answer({"name": name, "summary": summary, "options": options}, [summary, "", *table_lines(told)])
+        return
+    rows: list[dict[str, Any]] = [{"name": key, **asdict(model.traits)} for key, model in MODELS.items()]
     shown = [list(_COLUMNS.values())] + [[_shown(row[column]) for column in _COLUMNS] for row in rows]
     console.answer({"methods": rows}, table_lines(shown))
 

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from hopscale.exceptions import HopscaleWarning
 from hopscale.models import NodeEmbedding, registry
 
-__all__ = ["MODELS", "PARAMETER_HELP", "chosen_model", "flag", "was_given", "with_parameters"]
+__all__ = ["MODELS", "PARAMETER_HELP", "chosen_model", "flag", "parameters_of", "was_given", "with_parameters"]
 
 Command = Callable[..., Any]
 
@@ -28,7 +28,7 @@ PARAMETER_HELP = {
     "solver": "Factorise the matrix, or train on sampled walks.",
     "shift": "pmi, and other matrices: divide ratios by it before the logarithm.",
     "rows": "pmi, and other matrices: compute them, or estimate their rows from walks.",
-    "memory_limit": "pmi, and other matrices: memory for them, such as 500MB.",
+    "memory_limit": "Memory for matrices and other work, such as 500MB.",
     "walk_length": "Length of the walks.",
     "walks_per_node": "Number of walks a node.",
     "start": "sgns: start walks in proportion to degree, or at every node.",
@@ -65,7 +65,11 @@ def with_parameters(command: Command) -> Command:
     for name in reversed(PARAMETER_HELP):
         command = _option(name)(command)
     return click.option(
-        "--model", type=click.Choice(list(MODELS)), default="musae", show_default=True, help="What to learn."
+        "--model",
+        type=click.Choice(list(MODELS), case_sensitive=False),
+        default="musae",
+        show_default=True,
+        help="What to learn; see hopscale methods.",
     )(command)
 
 
@@ -107,6 +111,16 @@ def chosen_model(name: str, options: dict[str, Any]) -> NodeEmbedding:
         )
     model.check_parameters()
     return model
+
+
+def parameters_of(name: str) -> list[dict[str, Any]]:
+    """The options of a model: flag, default and what it says."""
+    known = inspect.signature(MODELS[name]).parameters
+    return [
+        {"option": flag(parameter), "default": known[parameter].default, "help": text}
+        for parameter, text in PARAMETER_HELP.items()
+        if parameter in known
+    ]
 
 
 def was_given(option: str) -> bool:

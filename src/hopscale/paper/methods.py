@@ -102,11 +102,17 @@ METHODS: dict[str, Method] = {
 
 
 def method(name: str) -> Method:
-    """The method of that name.
+    """The method of that name, or of that model.
 
     >>> method("AE-EGO").parameters
     {'ego': True}
+    >>> method("line").name
+    'LINE2'
     """
-    if name not in METHODS:
-        raise ParameterError(f"no method {name!r}. There are: {', '.join(METHODS)}")
-    return METHODS[name]
+    for known in METHODS.values():
+        if name.lower() == known.name.lower():
+            return known
+    for known in METHODS.values():  # LINE and FEATHER have longer names in the tables
+        if name.lower() == known.model.__name__.lower():
+            return known
+    raise ParameterError(f"no method {name!r}. There are: {', '.join(METHODS)}")

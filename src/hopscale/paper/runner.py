@@ -62,6 +62,11 @@ def reproduce(
         records_of(folder, experiment).check_writable()
     waiting = [(e, cell) for e, cells in plans for cell in _missing(records_of(folder, e), cells)]
     total = sum(len(cells) for _, cells in plans)
+    if not total:
+        raise ParameterError(
+            f"there is nothing to measure: {', '.join(experiments)} has no such data set, or the method no such solver "
+            "(data sets of classes are for classification, of values for regression; most rivals have one way only)"
+        )
     say(f"{total - len(waiting)} of {total} cells are there, {len(waiting)} to measure")
     failures: list[str] = []
     bar = tqdm(

@@ -31,7 +31,7 @@ __all__ = [
 
 OVERSAMPLING = 8  # columns iterated on beyond the rank, before padding
 ITERATIONS = 5
-LARGEST_CONDITION = 1e4  # of MᵀM times a random matrix, beyond which M is not squared
+LARGEST_CONDITION = 1e5  # of MᵀM times a random matrix, beyond which M is not squared
 MAX_RANK = 1016  # a kernel's row holds 1,024 floats, and OVERSAMPLING is added
 
 
