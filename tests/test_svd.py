@@ -12,7 +12,9 @@ from hopscale.solvers.svd import leading_triplets
 
 def leading(matrix: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     with Workers(1) as workers:
-        return leading_triplets(DenseMatrix(matrix.astype(np.float32), workers), rank, random=np.random.default_rng(0))
+        return leading_triplets(
+            DenseMatrix(matrix.astype(np.float32), workers), rank, workers, random=np.random.default_rng(0)
+        )
 
 
 @pytest.mark.parametrize("largest", [1.0, 1e2, 1e4])

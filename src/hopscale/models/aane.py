@@ -16,12 +16,13 @@ from hopscale.parallel import Workers, ranges
 from hopscale.solvers.matrices import RowMatrix
 from hopscale.solvers.operators import unit_rows
 from hopscale.solvers.svd import leading_triplets
+from hopscale.solvers.tables import crossed, turned
 
 __all__ = ["AANE"]
 
 Matrix = NDArray[np.float64]
 
-NUMBERS = 2**20  # of differences along edges that are held at once
+NUMBERS = 2**18  # of differences along edges that a thread holds at once
 
 
 class AANE(BlockEmbedding):
@@ -97,44 +98,50 @@ class AANE(BlockEmbedding):
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         entries = graph.adjacency.nnz + graph.features.nnz
-        differences = min(NUMBERS, graph.adjacency.nnz * self.dimensions)
-        return 80.0 * graph.n_nodes * self.dimensions + 24.0 * (differences + entries)
+        return 80.0 * graph.n_nodes * self.dimensions + 24.0 * entries
 
     def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, Matrix]:
         unit = RowMatrix(unit_rows(graph.features), workers)
         random = np.random.default_rng(seed)
-        start, _, _ = leading_triplets(unit, self.dimensions, random=random, workers=workers)  # HHᵀ = S at full rank
+        start, _, _ = leading_triplets(unit, self.dimensions, workers, random=random)  # HHᵀ = S at full rank
         H = start.astype(np.float64)
         Z, U = H.copy(), np.zeros_like(H)
         with workers.bar(self.iterations, "alternate", "iteration") as bar:
             for _ in range(self.iterations):
-                H = self._updated(H, Z, Z - U, graph.adjacency, unit)
-                Z = self._updated(Z, H, H + U, graph.adjacency, unit)
+                H = self._updated(H, Z, Z - U, graph.adjacency, unit, workers)
+                Z = self._updated(Z, H, H + U, graph.adjacency, unit, workers)
                 U += H - Z
                 bar.update(1)
         return {"attributes": H}
 
-    def _updated(self, X: Matrix, Y: Matrix, near: Matrix, adjacency: sp.csr_array, unit: RowMatrix) -> Matrix:
+    def _updated(
+        self, X: Matrix, Y: Matrix, near: Matrix, adjacency: sp.csr_array, unit: RowMatrix, workers: Workers
+    ) -> Matrix:
         """All rows of X that minimise the objective with Y fixed, kept near some others.
 
         x_i (2YᵀY + (λ Σ_j a_ij/|x_i − y_j| + ρ) I) = 2 s_i Y + λ Σ_j a_ij/|x_i − y_j| y_j + ρ near_i
         """
-        distances = _distances(X, Y, adjacency)
+        distances = _distances(X, Y, adjacency, workers)
         inverse = np.divide(1.0, distances, out=np.zeros_like(distances), where=distances > 0)
         strength = self.smoothness * adjacency.data * inverse
         pull = sp.csr_array((strength, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
         similar = unit.times(unit.transposed_times(Y.astype(np.float32)))[:, : Y.shape[1]].astype(np.float64)
         right = 2.0 * similar + pull @ Y + self.penalty * near
-        values, Q = np.linalg.eigh(Y.T @ Y)
+        values, Q = np.linalg.eigh(crossed(Y, Y, workers))
         own = np.asarray(pull.sum(axis=1)).ravel() + self.penalty
-        return ((right @ Q) / (2.0 * values + own[:, None])) @ Q.T
+        return turned(turned(right, Q, workers) / (2.0 * values + own[:, None]), Q.T, workers)
 
 
-def _distances(X: Matrix, Y: Matrix, adjacency: sp.csr_array) -> Matrix:
+def _distances(X: Matrix, Y: Matrix, adjacency: sp.csr_array, workers: Workers) -> Matrix:
     """|x_i − y_j| for every edge."""
     rows = np.repeat(np.arange(adjacency.shape[0]), np.diff(adjacency.indptr))
     out = np.empty(adjacency.nnz)
-    for begin, end in ranges(adjacency.nnz, max(1, NUMBERS // X.shape[1])):
-        difference = X[rows[begin:end]] - Y[adjacency.indices[begin:end]]
+
+    def one(piece: tuple[int, int]) -> None:
+        begin, end = piece
+        difference = X[rows[begin:end]]
+        difference -= Y[adjacency.indices[begin:end]]
         out[begin:end] = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+
+    workers.run(one, ranges(adjacency.nnz, max(1, NUMBERS // X.shape[1])))
     return out

@@ -11,10 +11,11 @@ from hopscale.graph import AttributedGraph
 from hopscale.models.base import Traits
 from hopscale.models.blocks import BlockEmbedding
 from hopscale.models.parameters import number, whole
-from hopscale.parallel import Workers
+from hopscale.parallel import Workers, ranges
 from hopscale.solvers.matrices import RowMatrix
 from hopscale.solvers.operators import Product, smoothing
 from hopscale.solvers.svd import leading_triplets, triplets_bytes
+from hopscale.solvers.tables import TALL_CHUNK, crossed
 
 __all__ = ["BANE"]
 
@@ -108,23 +109,34 @@ class BANE(BlockEmbedding):
         step = smoothing(graph.adjacency, self.strength, workers)
         M = Product([step] * self.window + [RowMatrix(graph.features.astype(np.float32), workers)])
         random = np.random.default_rng(seed)
-        start, sigma, _ = leading_triplets(M, self.dimensions, random=random, workers=workers)
+        start, sigma, _ = leading_triplets(M, self.dimensions, workers, random=random)
         B = _signs(start)
         beyond = sigma == 0  # the rank: no direction is left to start from
         B[:, beyond] = _signs(random.standard_normal((len(B), int(beyond.sum())), dtype=np.float32))
         with workers.bar(self.iterations, "alternate", "iteration") as bar:
             for _ in range(self.iterations):
                 before = B.copy()
-                gram = (B.T @ B).astype(np.float64) + self.regularization * np.eye(B.shape[1])
+                gram = crossed(B, B, workers) + self.regularization * np.eye(B.shape[1])
                 Z = np.linalg.solve(gram, M.transposed_times(B).T.astype(np.float64)).T.astype(np.float32)
-                Q, G = M.times(Z), Z.T @ Z
-                for k in range(B.shape[1]):
-                    B[:, k] = _signs(Q[:, k] - B @ G[:, k] + B[:, k] * G[k, k])
+                _improve(B, M.times(Z), crossed(Z, Z, workers, np.float32), workers)
                 bar.update(1)
                 if np.array_equal(B, before):  # and so it would stay
                     break
         reached = M.times(np.ones((M.shape[1], 1), dtype=np.float32))[:, 0] > 0
         return {"binary": B * reached[:, None]}
+
+
+def _improve(B: NDArray[np.float32], Q: NDArray[np.float32], G: NDArray[np.float32], workers: Workers) -> None:
+    """Every column of B in turn, given the others; rows do not know of each other."""
+
+    def one(piece: tuple[int, int]) -> None:
+        rows = np.ascontiguousarray(B[slice(*piece)].T)  # columns are read and written one by one
+        wanted = Q[slice(*piece), : len(rows)].T
+        for k in range(len(rows)):
+            rows[k] = _signs(wanted[k] - G[k] @ rows + rows[k] * G[k, k])
+        B[slice(*piece)] = rows.T
+
+    workers.run(one, ranges(len(B), TALL_CHUNK))
 
 
 def _signs(x: NDArray[np.float32]) -> NDArray[np.float32]:

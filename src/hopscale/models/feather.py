@@ -99,12 +99,10 @@ class FEATHER(BlockEmbedding):
     def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, NDArray[np.float32]]:
         random = np.random.default_rng(seed)
         features = RowMatrix(graph.features.astype(np.float32), workers)
-        x, _, _ = leading_triplets(
-            features, min(self.feature_dimensions, *features.shape), random=random, workers=workers
-        )
+        x, _, _ = leading_triplets(features, min(self.feature_dimensions, *features.shape), workers, random=random)
         columns = DenseMatrix(self._characteristic(graph, x, workers), workers)
         # Thousands of columns that are functions of each other: their spectrum falls fast, and two passes tell it.
-        scores, _, _ = leading_triplets(columns, self.dimensions, random=random, iterations=2, workers=workers)
+        scores, _, _ = leading_triplets(columns, self.dimensions, workers, random=random, iterations=2)
         return {"characteristic": scores}
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:

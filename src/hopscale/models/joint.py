@@ -17,8 +17,9 @@ from hopscale.pairs import Pairs, Scale
 from hopscale.parallel import Workers
 from hopscale.solvers import PMISolver
 from hopscale.solvers.matrices import DenseMatrix, RowMatrix
-from hopscale.solvers.operators import Beside, Product, Without
+from hopscale.solvers.operators import Beside, Product, Transposed, Without
 from hopscale.solvers.svd import MAX_RANK, leading_triplets, triplets_bytes
+from hopscale.solvers.tables import turned
 
 __all__ = ["ASNE", "SINE"]
 
@@ -101,7 +102,7 @@ class SINE(BlockEmbedding):
         nodes = solver.target(Pairs.of_nodes(graph.adjacency), Scale(hops, self.dimensions), workers)
         features = RowMatrix(_association(graph.features, self.shift), workers)
         both, random = Beside([nodes, features]), np.random.default_rng(seed)
-        scores, sigma, _ = leading_triplets(both, self.dimensions, random=random, workers=workers)
+        scores, sigma, _ = leading_triplets(both, self.dimensions, workers, random=random)
         return {"nodes+features": _balanced(scores, sigma)}
 
 
@@ -192,15 +193,18 @@ class ASNE(BlockEmbedding):
         k, random = self.dimensions // 2, np.random.default_rng(seed)
         M = PMISolver(shift=self.shift, seed=seed).neighbors(Pairs.of_nodes(graph.adjacency), workers)
         basis = self._basis(graph, random, workers)
-        columns = DenseMatrix(basis, workers)
-        rows = DenseMatrix(np.ascontiguousarray(basis.T), workers)
+        rows = Transposed(DenseMatrix(basis, workers))
         u, v = np.zeros((M.shape[0], 1), dtype=np.float32), np.zeros((M.shape[1], 1), dtype=np.float32)
         with workers.bar(self.iterations, "alternate", "iteration") as bar:
             for _ in range(self.iterations):
                 # Within the features' span T: the leading triplets of Tᵀ·rest, brought back by T.
-                seen, _, w = leading_triplets(Product([rows, Without(M, u, v)]), k, random=random)
-                attributes = columns.times(seen)[:, :k]
-                u, sigma, v = leading_triplets(Without(M, attributes, w), k, random=random)
+                seen, _, w = leading_triplets(
+                    Product([rows, Without(M, u, v, workers)]), k, workers, random=random, doing=None
+                )
+                attributes = turned(basis, seen, workers)
+                u, sigma, v = leading_triplets(
+                    Without(M, attributes, w, workers), k, workers, random=random, doing=None
+                )
                 bar.update(1)
         strength = np.sqrt(np.einsum("ij,ij->j", seen, seen, dtype=np.float64))
         return {
@@ -212,7 +216,7 @@ class ASNE(BlockEmbedding):
         """Orthonormal columns that span the leading part of the features."""
         F = RowMatrix(graph.features.astype(np.float32), workers)
         rank = min(self.feature_dimensions, *F.shape)
-        scores, sigma, _ = leading_triplets(F, rank, random=random, workers=workers, doing="reduce features")
+        scores, sigma, _ = leading_triplets(F, rank, workers, random=random, doing="reduce features")
         return np.divide(scores, sigma, out=np.zeros_like(scores), where=sigma > 0).astype(np.float32)
 
 

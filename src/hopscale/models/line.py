@@ -134,12 +134,12 @@ class LINE(BlockEmbedding):
             M = PMISolver(shift=self.shift, seed=seed).neighbors(pairs, workers)
             # As many again as the second order needs: about half of the eigenvalues are negative.
             rank = min(2 * self.dimensions, MAX_RANK)
-            values, vectors = leading_eigenpairs(M, rank, random=np.random.default_rng(seed), workers=workers)
+            values, vectors = leading_eigenpairs(M, rank, workers, random=np.random.default_rng(seed))
             second = (vectors[:, :half] * np.sqrt(np.abs(values[:half]))).astype(np.float32)
         else:
             scales = [Scale((1,), self.dimensions), Scale((1,), half)]
             one, other = (self._trained(seed + i).fit(pairs, [scale], workers)[0] for i, scale in enumerate(scales))
-            values, vectors = product_eigenpairs(one.node_vectors, one.feature_vectors, half)
+            values, vectors = product_eigenpairs(one.node_vectors, one.feature_vectors, half, workers)
             second = other.node_vectors
         best = np.argsort(-values, kind="stable")[:half]
         first = np.zeros((graph.n_nodes, half), dtype=np.float32)  # fewer nodes have fewer eigenvectors

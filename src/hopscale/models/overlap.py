@@ -105,14 +105,14 @@ class HOPE(BlockEmbedding):
             return {"proximity": self._katz(graph, random, workers)}
         # S = BBᵀ = UΣ²Uᵀ, so that UΣ is its best factor.
         B = RowMatrix(self._root(graph), workers)
-        scores, _, _ = leading_triplets(B, self.dimensions, random=random, workers=workers)
+        scores, _, _ = leading_triplets(B, self.dimensions, workers, random=random)
         return {"proximity": scores}
 
     def _katz(self, graph: AttributedGraph, random: np.random.Generator, workers: Workers) -> NDArray[Any]:
         """The strongest of βλ/(1−βλ), among more of A's eigenvalues than are wanted: it favours positive ones."""
         rank = min(2 * self.dimensions, MAX_RANK)
         A = RowMatrix(graph.adjacency.astype(np.float32), workers)
-        values, vectors = leading_eigenpairs(A, rank, random=random, workers=workers)
+        values, vectors = leading_eigenpairs(A, rank, workers, random=random)
         scaled = self.decay * values / max(float(np.abs(values[0])), 1e-300)
         strength = np.abs(scaled / (1.0 - scaled))
         order = np.argsort(-strength, kind="stable")[: self.dimensions]

@@ -16,6 +16,7 @@ from hopscale.parallel import Workers
 from hopscale.solvers.matrices import RowMatrix
 from hopscale.solvers.operators import TwoSteps
 from hopscale.solvers.svd import MAX_RANK, leading_triplets, triplets_bytes
+from hopscale.solvers.tables import crossed, turned
 
 __all__ = ["TADW"]
 
@@ -109,18 +110,19 @@ class TADW(BlockEmbedding):
         walk = TwoSteps(graph.adjacency, workers)
         k, ridge = self.dimensions // 2, self.regularization / 2
         # In the eigenvectors of TTᵀ: they stay the same.
-        b, Q = np.linalg.eigh(T.T @ T)
-        T = T @ Q
+        b, Q = np.linalg.eigh(crossed(T, T, workers))
+        T = turned(T, Q, workers)
         H = random.standard_normal((k, T.shape[1])) / np.sqrt(T.shape[1])
         with workers.bar(self.iterations, "factorise", "iteration") as bar:
             for _ in range(self.iterations):
-                Y = T @ H.T
-                W = np.linalg.solve(Y.T @ Y + ridge * np.eye(k), walk.times(Y.astype(np.float32)).T.astype(np.float64))
-                a, R = np.linalg.eigh(W @ W.T)
-                met = walk.transposed_times(W.T.astype(np.float32)).astype(np.float64)
-                H = R @ ((R.T @ met.T @ T) / (np.outer(a, b) + ridge))
+                Y = turned(T, H.T, workers)
+                seen = walk.times(Y.astype(np.float32)).astype(np.float64)
+                W = turned(seen, np.linalg.inv(crossed(Y, Y, workers) + ridge * np.eye(k)), workers)  # of rows, as T
+                a, R = np.linalg.eigh(crossed(W, W, workers))
+                met = walk.transposed_times(W.astype(np.float32)).astype(np.float64)
+                H = R @ ((R.T @ crossed(met, T, workers)) / (np.outer(a, b) + ridge))
                 bar.update(1)
-        walks, features = W.T, T @ H.T
+        walks, features = W, turned(T, H.T, workers)
         share = float(np.linalg.norm(features)) / max(float(np.linalg.norm(walks)), 1e-300)
         return {"walks": walks * share, "features": features}
 
@@ -135,5 +137,5 @@ def reduced_features(features: sp.csr_array, dimensions: int, random: np.random.
     idf = (np.log((1 + n) / (1 + count)) + 1).astype(np.float32)
     matrix = RowMatrix(sp.csr_array(features @ sp.diags_array(idf)).astype(np.float32), workers)
     rank = min(dimensions, *matrix.shape)
-    scores, _, _ = leading_triplets(matrix, rank, random=random, workers=workers, doing="reduce features")
+    scores, _, _ = leading_triplets(matrix, rank, workers, random=random, doing="reduce features")
     return scores.astype(np.float64)

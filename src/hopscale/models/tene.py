@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from hopscale.models.parameters import even, number, whole
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import RowMatrix
 from hopscale.solvers.operators import TwoSteps
+from hopscale.solvers.tables import crossed, turned
 
 __all__ = ["TENE"]
 
@@ -108,14 +110,16 @@ class TENE(BlockEmbedding):
         random = np.random.default_rng(seed)
         X, U, H = (random.random((n, k), dtype=np.float32) for _ in range(3))
         V, C = random.random((q, k), dtype=np.float32), random.random((k, k), dtype=np.float32)
-        a, b = float(self.agreement), float(self.text_weight)
+        a, b = np.float32(self.agreement), np.float32(self.text_weight)
+        times, gram = partial(turned, workers=workers), partial(crossed, workers=workers, dtype=np.float32)
         with workers.bar(self.iterations, "factorise", "iteration") as bar:
             for _ in range(self.iterations):
-                X *= _ratio(M.times(U) + a * (H @ C.T), X @ (U.T @ U) + a * (X @ (C @ C.T)))
-                U *= _ratio(M.transposed_times(X), U @ (X.T @ X))
-                C *= _ratio(X.T @ H, (X.T @ X) @ C)
-                H *= _ratio(a * (X @ C) + b * F.times(V)[:, :k], a * H + b * (H @ (V.T @ V)))
-                V *= _ratio(F.transposed_times(H)[:, :k], V @ (H.T @ H))
+                X *= _ratio(M.times(U) + a * times(H, C.T), times(X, gram(U, U) + a * (C @ C.T)))
+                XX = gram(X, X)
+                U *= _ratio(M.transposed_times(X), times(U, XX))
+                C *= _ratio(gram(X, H), XX @ C)
+                H *= _ratio(a * times(X, C) + b * F.times(V)[:, :k], a * H + b * times(H, gram(V, V)))
+                V *= _ratio(F.transposed_times(H)[:, :k], times(V, gram(H, H)))
                 bar.update(1)
         H *= np.sqrt(np.einsum("ij,ij->j", V, V, dtype=np.float64)).astype(np.float32)
         return {"walks": X * np.float32(_length(H) / max(_length(X), 1e-12)), "features": H}

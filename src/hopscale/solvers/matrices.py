@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hopscale._core import _native
 from hopscale.pairs import Pairs, Panel, Scale
 from hopscale.parallel import Workers, ranges
-from hopscale.solvers.tables import Array, padded, table_of, zero_table
+from hopscale.solvers.tables import Array, crossed, padded, table_of, turned, zero_table
 
 __all__ = ["DenseMatrix", "PanelMatrix", "RowMatrix", "RowSampler", "SampledMatrix", "project_panels"]
 
@@ -204,7 +204,7 @@ class SampledMatrix(RowMatrix):
 
 
 class DenseMatrix:
-    """A dense matrix, multiplied in chunks of rows or of columns."""
+    """A dense matrix, more rows than columns."""
 
     def __init__(self, matrix: Array, workers: Workers) -> None:
         self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
@@ -212,22 +212,11 @@ class DenseMatrix:
 
     def times(self, x: Array) -> Array:
         """M·x."""
-        return self._product(self._matrix, x)
+        return turned(self._matrix, x, self._workers)
 
     def transposed_times(self, y: Array) -> Array:
         """Mᵀ·y."""
-        return self._product(self._matrix.T, y)
-
-    def _product(self, matrix: Array, x: Array) -> Array:
-        y = np.empty((matrix.shape[0], x.shape[1]), dtype=np.float32)
-
-        def one(piece: tuple[int, int]) -> None:
-            begin, end = piece
-            with np.errstate(over="ignore", invalid="ignore"):  # who asked looks at what came out
-                np.matmul(matrix[begin:end], x, out=y[begin:end])
-
-        self._workers.run(one, ranges(len(y), ROW_CHUNK))
-        return y
+        return crossed(self._matrix, y, self._workers, np.float32)
 
 
 class _Csr:

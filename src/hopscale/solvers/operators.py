@@ -11,9 +11,19 @@ from numpy.typing import NDArray
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import RowMatrix
 from hopscale.solvers.svd import Operator
-from hopscale.solvers.tables import Array
+from hopscale.solvers.tables import Array, crossed, turned
 
-__all__ = ["Beside", "Product", "TwoSteps", "Without", "half_transitions", "smoothing", "transitions", "unit_rows"]
+__all__ = [
+    "Beside",
+    "Product",
+    "Transposed",
+    "TwoSteps",
+    "Without",
+    "half_transitions",
+    "smoothing",
+    "transitions",
+    "unit_rows",
+]
 
 
 class Beside:
@@ -59,17 +69,37 @@ class Product:
 class Without:
     """M − U·Vᵀ: what a factorisation leaves."""
 
-    def __init__(self, matrix: Operator, u: Array, v: Array) -> None:
-        self._matrix, self._u, self._v = matrix, u, v
+    def __init__(self, matrix: Operator, u: Array, v: Array, workers: Workers) -> None:
+        self._matrix, self._u, self._v, self._workers = matrix, u, v, workers
         self.shape = matrix.shape
 
     def times(self, x: Array) -> Array:
         """(M − U·Vᵀ)·x."""
-        return np.asarray(self._matrix.times(x)[:, : x.shape[1]] - self._u @ (self._v.T @ x))
+        return self._less(self._matrix.times(x)[:, : x.shape[1]], self._u, self._v, x)
 
     def transposed_times(self, y: Array) -> Array:
         """(M − U·Vᵀ)ᵀ·y."""
-        return np.asarray(self._matrix.transposed_times(y)[:, : y.shape[1]] - self._v @ (self._u.T @ y))
+        return self._less(self._matrix.transposed_times(y)[:, : y.shape[1]], self._v, self._u, y)
+
+    def _less(self, product: Array, left: Array, right: Array, x: Array) -> Array:
+        product -= turned(left, crossed(right, x, self._workers, np.float32), self._workers)
+        return product
+
+
+class Transposed:
+    """Mᵀ."""
+
+    def __init__(self, matrix: Operator) -> None:
+        self._matrix = matrix
+        self.shape = matrix.shape[::-1]
+
+    def times(self, x: Array) -> Array:
+        """Mᵀ·x."""
+        return self._matrix.transposed_times(x)
+
+    def transposed_times(self, y: Array) -> Array:
+        """M·y."""
+        return self._matrix.times(y)
 
 
 class TwoSteps:

@@ -161,8 +161,8 @@ class PMISolver:
         b, sigma, v = leading_triplets(
             matrix,
             scale.dimensions,
+            workers,
             random=np.random.default_rng([self.seed, scale.hops[-1]]),
-            workers=workers,
             doing=f"scale {scale.label}: factorise",
         )
         root = np.sqrt(sigma)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.parallel import Workers
-from hopscale.solvers.tables import Array, padded
+from hopscale.solvers.tables import Array, crossed, padded, turned
 
 __all__ = [
     "MAX_RANK",
@@ -47,7 +47,7 @@ class Operator(Protocol):
         """Mᵀ·y."""
 
 
-def orthonormal(w: Array, *, times: int = 2) -> tuple[Array, NDArray[np.float64]]:
+def orthonormal(w: Array, workers: Workers, *, times: int = 2) -> tuple[Array, NDArray[np.float64]]:
     """Orthonormal basis of the columns' span, and the singular values of w, smallest first.
 
     Columns are zero where the rank is smaller. Nothing is done to a matrix that is not finite: its values are NaN.
@@ -58,7 +58,7 @@ def orthonormal(w: Array, *, times: int = 2) -> tuple[Array, NDArray[np.float64]
     """
     singular = np.full(w.shape[1], np.nan)
     for time in range(times):
-        gram = _gram(w)
+        gram = crossed(w, w, workers)
         if not np.isfinite(gram).all():
             return w, singular
         values, vectors = np.linalg.eigh(gram)
@@ -66,27 +66,27 @@ def orthonormal(w: Array, *, times: int = 2) -> tuple[Array, NDArray[np.float64]
             singular = np.sqrt(np.maximum(values, 0.0))
         full = values > max(values[-1], 0.0) * 1e-12
         scale = np.where(full, 1.0 / np.sqrt(np.where(full, values, 1.0)), 0.0)
-        w = w @ (vectors[:, ::-1] * scale[::-1]).astype(np.float32)
+        w = turned(w, (vectors[:, ::-1] * scale[::-1]).astype(np.float32), workers)
     return w, singular
 
 
 def leading_triplets(
     operator: Operator,
     rank: int,
+    workers: Workers,
     *,
     random: np.random.Generator,
     iterations: int = ITERATIONS,
-    workers: Workers | None = None,
-    doing: str = "factorise",
+    doing: str | None = "factorise",
 ) -> tuple[Array, NDArray[np.float64], Array]:
     """Leading singular triplets as (U·Σ, Σ, V), ``rank`` columns each, zeros where the matrix has fewer.
 
-    With ``workers`` a bar shows how far it is, unless they are silent.
+    A bar of that name shows how far it is, unless there is none or the workers are silent.
     """
     possible = min(rank, *operator.shape)
     width = padded(possible + OVERSAMPLING)
-    solve = partial(truncated_svd, operator, possible, width=width, iterations=iterations, random=random)
-    if workers is None:
+    solve = partial(truncated_svd, operator, possible, workers, width=width, iterations=iterations, random=random)
+    if doing is None:
         b, sigma, v = solve()
     else:
         with workers.bar(iterations + 1, doing, "pass") as bar:
@@ -103,42 +103,44 @@ def triplets_bytes(rows: int, columns: int, rank: int) -> float:
 
 
 def leading_eigenpairs(
-    operator: Operator, rank: int, *, random: np.random.Generator, workers: Workers | None = None
+    operator: Operator, rank: int, workers: Workers, *, random: np.random.Generator
 ) -> tuple[NDArray[np.float64], Array]:
     """Eigenvalues of a symmetric matrix, largest sizes first, with their signs, and eigenvectors.
 
     Singular vectors of λ and −λ may be mixed with each other (they are on a bipartite graph); Rayleigh and Ritz on what
     they span together tells them apart.
     """
-    _, _, v = leading_triplets(operator, rank, random=random, workers=workers)
-    v, _ = orthonormal(v)
-    values, rotation = np.linalg.eigh(v.T.astype(np.float64) @ operator.times(v)[:, :rank].astype(np.float64))
+    _, _, v = leading_triplets(operator, rank, workers, random=random)
+    v, _ = orthonormal(v, workers)
+    values, rotation = np.linalg.eigh(crossed(v, operator.times(v)[:, :rank], workers))
     order = np.argsort(-np.abs(values), kind="stable")
-    vectors = v @ rotation[:, order].astype(np.float32)
+    vectors = turned(v, rotation[:, order].astype(np.float32), workers)
     return values[order], vectors * _signs(vectors)
 
 
-def product_eigenpairs(g: Array, h: Array, rank: int) -> tuple[NDArray[np.float64], Array]:
+def product_eigenpairs(g: Array, h: Array, rank: int, workers: Workers) -> tuple[NDArray[np.float64], Array]:
     """The largest eigenvalues of (G·Hᵀ + H·Gᵀ)/2 and their eigenvectors, at most ``rank``, without forming it.
 
     With X = [G H] it is X·K·Xᵀ, K exchanging the halves, and everything but X has the size of its Gram matrix.
     """
     d = g.shape[1]
-    across = _cross(g, h)
-    spread, basis = np.linalg.eigh(np.block([[_gram(g), across], [across.T, _gram(h)]]))
+    across = crossed(g, h, workers)
+    spread, basis = np.linalg.eigh(np.block([[crossed(g, g, workers), across], [across.T, crossed(h, h, workers)]]))
     full = spread > max(spread[-1], 0.0) * 1e-12
     root, basis = np.sqrt(spread[full]), basis[:, full]
     exchanged = 0.5 * np.roll(basis, d, axis=0)
     values, rotation = np.linalg.eigh(root[:, None] * (basis.T @ exchanged) * root)
     wanted = np.argsort(-values, kind="stable")[:rank]
     turn = (basis @ (rotation[:, wanted] / root[:, None])).astype(np.float32)
-    vectors = g @ turn[:d] + h @ turn[d:]
+    vectors = turned(g, turn[:d], workers)
+    vectors += turned(h, turn[d:], workers)
     return values[wanted], vectors * _signs(vectors)
 
 
 def truncated_svd(
     operator: Operator,
     rank: int,
+    workers: Workers,
     *,
     width: int,
     iterations: int,
@@ -161,7 +163,7 @@ def truncated_svd(
                 w -= np.float32(shift) * v
             # MᵀM − shift has the same leading vectors as long as the shift stays below half the smallest wanted
             # eigenvalue, and separates them better: five steps are as accurate as seven plain ones.
-            w, singular = orthonormal(w, times=times)
+            w, singular = orthonormal(w, workers, times=times)
             if iteration == 0:
                 squaring = bool(singular[-1] < LARGEST_CONDITION * singular[0])
             else:  # before, v was not orthonormal and the value means nothing
@@ -169,33 +171,20 @@ def truncated_svd(
         if squaring:
             v = w
         else:  # values too far apart to be told in float32 once they are squared: half a step at a time
-            v, _ = orthonormal(operator.transposed_times(orthonormal(y, times=1)[0]), times=times)
+            y, _ = orthonormal(y, workers, times=1)
+            v, _ = orthonormal(operator.transposed_times(y), workers, times=times)
         tick()
     b = operator.times(v)
     tick()
-    squared, rotation = np.linalg.eigh(_gram(b))
+    squared, rotation = np.linalg.eigh(crossed(b, b, workers))
     sigma = np.sqrt(np.maximum(squared[::-1][:rank], 0.0))
     turn = rotation[:, ::-1][:, :rank].astype(np.float32)
-    right = v @ turn
+    right = turned(v, turn, workers)
     signs = _signs(right)
-    return (b @ turn) * signs, sigma, right * signs
+    return turned(b, turn, workers) * signs, sigma, right * signs
 
 
 def _signs(vectors: Array) -> Array:
     """One sign convention, else bits would hang on LAPACK's mood: the largest entry of a vector is positive."""
     signs = np.sign(vectors[np.argmax(np.abs(vectors), axis=0), np.arange(vectors.shape[1])])
     return np.where(signs == 0, 1, signs).astype(np.float32)
-
-
-def _gram(w: Array) -> NDArray[np.float64]:
-    """wᵀw in double precision, a slice of rows at a time, in order."""
-    return _cross(w, w)
-
-
-def _cross(v: Array, w: Array) -> NDArray[np.float64]:
-    """vᵀw in double precision, a slice of rows at a time, in order."""
-    out = np.zeros((v.shape[1], w.shape[1]))
-    for begin in range(0, len(w), 8192):
-        left = v[begin : begin + 8192].astype(np.float64)
-        out += left.T @ (left if v is w else w[begin : begin + 8192].astype(np.float64))
-    return out

@@ -1,14 +1,19 @@
-"""Tables of vectors as the kernels want them: rows padded to 16 floats, on boundaries of 64 bytes."""
+"""Tables of vectors as the kernels want them, rows padded to 16 floats on boundaries of 64 bytes, and tall products."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "padded", "table_of", "zero_table"]
+from hopscale.parallel import Workers, ranges
+
+__all__ = ["TALL_CHUNK", "Array", "crossed", "padded", "table_of", "turned", "zero_table"]
 
 Array = NDArray[np.float32]
 
+TALL_CHUNK = 2048  # rows of a tall matrix that are multiplied at once
 ALIGNMENT = 64  # bytes: a register must not straddle two cache lines (a fifth to a half of the speed)
 
 
@@ -34,3 +39,31 @@ def table_of(x: Array, rows: int | None = None) -> Array:
     table = zero_table(max(len(x), rows or 0), padded(x.shape[1]))
     table[: len(x), : x.shape[1]] = x
     return table
+
+
+def turned(x: NDArray[Any], matrix: NDArray[Any], workers: Workers) -> NDArray[Any]:
+    """x·matrix for a tall x, some rows at a time: the same bits for any number of threads."""
+    out = np.empty((len(x), matrix.shape[1]), dtype=np.result_type(x, matrix))
+
+    def one(piece: tuple[int, int]) -> None:
+        begin, end = piece
+        with np.errstate(over="ignore", invalid="ignore"):  # who asked looks at what came out
+            np.matmul(x[begin:end], matrix, out=out[begin:end])
+
+    workers.run(one, ranges(len(x), TALL_CHUNK))
+    return out
+
+
+def crossed(x: NDArray[Any], y: NDArray[Any], workers: Workers, dtype: type = np.float64) -> NDArray[Any]:
+    """xᵀ·y for tall ones, in the precision asked for: some rows at a time, added up in order."""
+    out: NDArray[Any] = np.zeros((x.shape[1], y.shape[1]), dtype=dtype)
+
+    def one(piece: tuple[int, int]) -> NDArray[Any]:
+        left: NDArray[Any] = x[slice(*piece)].astype(dtype, copy=False)
+        right = left if y is x else y[slice(*piece)].astype(dtype, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(left.T @ right)
+
+    for part in workers.map(one, ranges(len(x), TALL_CHUNK)):
+        out += part
+    return out
