@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from hopscale import AttributedGraph
 
-__all__ = ["LIBRARIES", "environment", "grape", "here", "karate", "keep", "nodevectors", "run"]
+__all__ = ["LIBRARIES", "environment", "grape", "here", "karate", "keep", "nodevectors", "run", "version"]
 
 # What pip is asked for, in turn until one way works. karateclub pins versions that no longer build.
 LIBRARIES = {
@@ -111,6 +111,14 @@ def environment(library: str, folder: Path) -> Path | None:
         if subprocess.run([str(python), "-c", f"import {library}"], capture_output=True, check=False).returncode == 0:
             return python
     return None
+
+
+def version(library: str, python: Path | None) -> str | None:
+    """The library's version in that environment, None where it could not be had."""
+    if python is None:
+        return None
+    script = f"from importlib.metadata import version; print(version({library!r}))"
+    return subprocess.run([str(python), "-c", script], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def run(python: Path | None, script: str, limit: float, *arguments: str) -> dict[str, Any]:

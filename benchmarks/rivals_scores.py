@@ -45,7 +45,7 @@ LIBRARY = {
 }
 # What else might have been meant: the library's default or, for AANE, what its authors set for each data set.
 OTHERWISE: dict[str, dict[str, Any]] = {
-    **{name: {"epochs": 1} for name in ("DeepWalk", "Node2Vec", "Walklets")},
+    **{name: {"epochs": 1, "share_negatives": False} for name in ("DeepWalk", "Node2Vec", "Walklets")},
     "TADW": {"text_dimensions": 64},
     "BANE": {"window": 1},
     "AANE": {"smoothness": 3.0},
@@ -66,12 +66,14 @@ def main() -> None:
         for shortfall in shortfalls(Chosen(records_of(PAPER, experiment).records()), experiment)[0]
     ]
     for figure in missed:
-        known = {r["way"] for r in records if (r["method"], r["dataset"]) == (figure.method, figure.dataset)}
+        what = {"method": figure.method, "dataset": figure.dataset, "splits": options.splits}
+        known = {record["way"] for record in records if what.items() <= record.items()}
         for way, outcome in ways(figure, known, options):
-            record = {"method": figure.method, "dataset": figure.dataset, "way": way, **outcome}
+            record = {**what, "way": way, **outcome}
             records.append(record)
             print(record, flush=True)
             kept.write_text(json.dumps({"records": records}))
+    records = [record for record in records if record["splits"] == options.splits]
     write("rivals_scores", records, table(missed, records))
 
 
@@ -83,8 +85,8 @@ def ways(figure: Shortfall, known: set[str], options: argparse.Namespace) -> Ite
 
     def ours(graph: AttributedGraph, ways: Sequence[str | None], parameters: dict[str, Any]) -> dict[str, Any]:
         vectors = [method.build(way, **parameters).fit_transform(graph) for way in ways]
-        best = max(score(each, target, figure.dataset, options.splits) or -1.0 for each in vectors)
-        return {"score": best, "parameters": parameters}
+        scores = [score(each, target, figure.dataset, options.splits) for each in vectors]
+        return {"score": max((each for each in scores if each is not None), default=None), "parameters": parameters}
 
     if other and "other settings" not in known:
         yield "other settings", ours(graph, alone, other)

@@ -104,7 +104,7 @@ class Node2Vec(_ProximityEmbedding):
         its rows are always estimated, from ``walk_length * walks_per_node`` walks of each node.
     epochs : int, default=1
         sgns only: passes over the walks; a single one, as in the paper.
-    rows, memory_limit, walk_length, walks_per_node, negatives, learning_rate, min_learning_rate
+    rows, memory_limit, walk_length, walks_per_node, negatives, share_negatives, learning_rate, min_learning_rate
         As in :class:`MUSAE`, where a bias excludes ``rows="exact"``. Noise is in proportion to degrees.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
@@ -133,7 +133,6 @@ class Node2Vec(_ProximityEmbedding):
     # What is left as it is; see WalkEmbedding.
     shift = 1.0
     start = "degree"
-    share_negatives = True
     noise_exponent = 1.0
     subsample = 0.0
 
@@ -151,6 +150,7 @@ class Node2Vec(_ProximityEmbedding):
         walks_per_node: int = 10,
         epochs: int = 1,
         negatives: int = 5,
+        share_negatives: bool = True,
         learning_rate: float = 0.05,
         min_learning_rate: float = 0.025,
         n_jobs: int | None = -1,
@@ -168,6 +168,7 @@ class Node2Vec(_ProximityEmbedding):
         self.walks_per_node = walks_per_node
         self.epochs = epochs
         self.negatives = negatives
+        self.share_negatives = share_negatives
         self.learning_rate = learning_rate
         self.min_learning_rate = min_learning_rate
         self.n_jobs = n_jobs
