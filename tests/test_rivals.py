@@ -144,6 +144,12 @@ class TestWalkMatrices:
         found = gram(HOPE(N, proximity=proximity).fit_transform(graph))
         np.testing.assert_allclose(found, S, atol=1e-3 * np.abs(S).max())
 
+    def test_hope_with_rooted_pagerank(self, graph, A):
+        S = 0.4 * np.linalg.inv(np.eye(N) - 0.6 * walk_matrix(A))
+        walked = A.sum(axis=1) > 0
+        found = gram(HOPE(N, proximity="rooted-pagerank", decay=0.6).fit_transform(graph))
+        np.testing.assert_allclose(found, root(S) * np.outer(walked, walked), atol=1e-3)
+
     def test_bipartite_graphs_have_eigenvalues_of_both_signs(self):
         """λ and −λ have the same singular values: their vectors must not be mixed."""
         sides = np.random.default_rng(2).random((12, 12)) < 0.4

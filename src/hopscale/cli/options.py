@@ -42,7 +42,7 @@ PARAMETER_HELP = {
     "p": "node2vec: what a step back is divided by.",
     "q": "node2vec: what a step away from the last neighbours is divided by.",
     "proximity": "hope: what is factorised.",
-    "decay": "hope: share of the largest possible decay (katz).",
+    "decay": "hope: share of the largest possible decay (katz), or chance to go on (rooted-pagerank).",
     "text_dimensions": "tadw: columns that features are reduced to.",
     "regularization": "tadw, bane: weight of the vectors' lengths.",
     "smoothness": "aane: weight of differences between neighbours.",

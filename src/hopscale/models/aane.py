@@ -47,6 +47,16 @@ class AANE(BlockEmbedding):
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n, dimensions)
+    scale_columns_ : dict
+        Columns of each part: ``"attributes"``, all of them.
+
+    See Also
+    --------
+    BANE : attributes that are spread over the graph before they are factorised.
+
     Notes
     -----
     Time O((m + nnz(F))·d + n·d²) an iteration, where the paper's has O(n²·d); memory O(m + nnz(F) + n·d). For

@@ -45,6 +45,16 @@ class BANE(BlockEmbedding):
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n, dimensions)
+    scale_columns_ : dict
+        Columns of each part: ``"binary"``, all of them.
+
+    See Also
+    --------
+    AANE : attributes and edges in balance, real numbers.
+
     Notes
     -----
     Time O((t·m + nnz(F))·d + n·d²) an iteration, memory O(m + nnz(F) + (n + q)·d). A bit a coordinate once packed, so

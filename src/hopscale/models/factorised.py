@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from hopscale.models.base import Traits
 from hopscale.models.parameters import choice, memory_bytes, number, whole
@@ -30,7 +30,7 @@ class _FactorisedWalks(ScaleEmbedding):
         return PMISolver(
             shift=number("shift", self.shift, least=0, above=True),
             memory_limit=memory_bytes(self.memory_limit),
-            rows=choice("rows", self.rows, ["auto", "exact", "sampled"]),
+            rows=choice("rows", self.rows, get_args(Rows)),
             seed=seed,
             start=self._start,
         )

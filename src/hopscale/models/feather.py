@@ -44,11 +44,21 @@ class FEATHER(BlockEmbedding):
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n, dimensions)
+    scale_columns_ : dict
+        Columns of each part: ``"characteristic"``, all of them.
+
+    See Also
+    --------
+    MUSAE : vectors of the features as well, and of new nodes.
+
     Notes
     -----
     Time O(c·(t·m + n·d)), memory O(n·c) with c = 2 · ``feature_dimensions`` · ``points`` · ``window`` columns. For
-    features with few values or continuous ones whose spread tells something; very many rare features lose most in the
-    reduction.
+    features with few values or continuous ones whose spread tells something (non-negative ones, as everywhere here:
+    shift them if need be); very many rare features lose most in the reduction.
 
     References
     ----------

@@ -48,6 +48,16 @@ class SINE(BlockEmbedding):
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n, dimensions)
+    scale_columns_ : dict
+        Columns of each part: ``"nodes+features"``, all of them.
+
+    See Also
+    --------
+    MUSAE : features of the nodes around; with ``ego=True`` these nodes, too.
+
     Notes
     -----
     Time O(t·m·n + nnz·d), memory O(nnz). For graphs in which many edges or features are missing. Features of neighbours
@@ -129,6 +139,16 @@ class ASNE(BlockEmbedding):
         Memory for the work; a graph that would take more is refused.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n, dimensions)
+    scale_columns_ : dict
+        Columns of each part: ``"identity"`` and ``"features"``.
+
+    See Also
+    --------
+    MUSAE : features of several hops, none reduced.
 
     Notes
     -----

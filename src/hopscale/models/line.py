@@ -28,34 +28,47 @@ class LINE(BlockEmbedding):
 
     .. math:: M_{ij} = \\log\\frac{c\\,A_{ij}}{d_i\\,d_j} - \\log b
 
-    (Qiu et al. 2018). Second-order proximity has vectors of its own for the neighbour: M = GHᵀ. First-order proximity
-    has one vector for both roles, and a product of such a matrix with itself reaches positive eigenvalues only: it
-    takes the eigenvectors of those.
+    (Qiu et al. 2018; with noise in proportion to degree^¾, that power of d_j, normalised, in its place). Second-order
+    proximity has vectors of its own for the neighbour: M = GHᵀ. First-order proximity has one vector for both roles,
+    whose products with each other reach positive eigenvalues only. It is not trained as such, but taken from a pair of
+    vectors of all ``dimensions``: the eigenvectors of the largest eigenvalues of (GHᵀ + HGᵀ)/2.
 
     Parameters
     ----------
     dimensions : int, default=128
         Of both orders together.
     solver : {"sgns", "pmi"}, default="sgns"
-        ``"sgns"`` trains on edges as the paper does, with noise in proportion to degree^¾; ``"pmi"`` factorises the
-        positive part of M, which is quicker, but spends its first dimensions on small dense corners of a sparse graph.
+        ``"sgns"`` trains on edges that are drawn as in the paper, with noise in proportion to degree^¾; ``"pmi"``
+        factorises the positive part of M, which is quicker, but spends its first dimensions on small dense corners of a
+        sparse graph.
     shift : float, default=1.0
         pmi only: b, which ratios are divided by before the logarithm.
     walk_length, walks_per_node, epochs, negatives
         sgns only: as in :class:`MUSAE`; together the number of edges that are drawn. The paper has no epochs, so that
         there is one; more of them lower scores where most nodes have few edges.
     learning_rate, min_learning_rate
-        sgns only: as in :class:`MUSAE`.
+        sgns only: as in :class:`MUSAE`. The paper goes from .025 to 0 and draws more edges, the more there are.
     memory_limit : int or str, default="4GiB"
         Memory for the work; a graph that would take more is refused.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n, dimensions)
+    scale_columns_ : dict
+        Columns of each part: ``"first"`` and ``"second"``.
+
+    See Also
+    --------
+    DeepWalk : the same solvers over several hops.
+
     Notes
     -----
     Time O(m·d) a pass, a dozen passes, or O(pairs·d); memory O(m + n·d). It sees one step and no further, so that
     sparse graphs are better served by :class:`DeepWalk` or :class:`NetMF`. Of the two orders, the first adds
-    eigenvectors that the second had no room for; a trained pair differs by its random start as well.
+    eigenvectors that the second had no room for; a trained pair differs by its random start as well. The parts are not
+    scaled to unit length, as the paper's are: scale them where angles matter.
 
     References
     ----------

@@ -14,20 +14,20 @@ from hopscale.models.blocks import BlockEmbedding
 from hopscale.models.parameters import choice, number
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import RowMatrix
-from hopscale.solvers.operators import half_transitions
+from hopscale.solvers.operators import Series, half_transitions, transitions
 from hopscale.solvers.svd import MAX_RANK, leading_eigenpairs, leading_triplets, triplets_bytes
 
 __all__ = ["HOPE"]
 
-Proximity = Literal["overlap", "common-neighbors", "adamic-adar", "katz"]
+Proximity = Literal["overlap", "common-neighbors", "adamic-adar", "katz", "rooted-pagerank"]
 
 
 class HOPE(BlockEmbedding):
     """High-order proximity preserved embedding.
 
-    Factorises a proximity of nodes, :math:`S \\approx U_s U_t^T`, without ever forming it. On an undirected graph
-    S is symmetric and the paper's source and target vectors are the same up to signs, so that all ``dimensions`` go
-    to one set of them.
+    Factorises a proximity of nodes, :math:`S \\approx U_s U_t^T`, without ever forming it. Graphs are undirected here:
+    S is symmetric but for rooted PageRank, and the paper's source and target vectors are the same up to signs. All
+    ``dimensions`` go to the source vectors.
 
     ====================  =======================================  ====================================
     ``proximity``         S                                        from singular triplets of
@@ -36,26 +36,40 @@ class HOPE(BlockEmbedding):
     ``common-neighbors``  :math:`A^2`                              :math:`B = A`
     ``adamic-adar``       :math:`A\\,\\mathrm{diag}(1/\\log d)\\,A`    :math:`B = A\\,\\mathrm{diag}(1/\\sqrt{\\log d})`
     ``katz``              :math:`(I - \\beta A)^{-1} \\beta A`       A; its values become βλ/(1−βλ)
+    ``rooted-pagerank``   :math:`(1-\\alpha)(I - \\alpha P)^{-1}`     S itself, as a series of walks
     ====================  =======================================  ====================================
 
     Parameters
     ----------
     dimensions : int, default=128
-    proximity : {"overlap", "common-neighbors", "adamic-adar", "katz"}, default="overlap"
+    proximity : {"overlap", "common-neighbors", "adamic-adar", "katz", "rooted-pagerank"}, default="overlap"
         The default is the normalised neighbourhood overlap of the MUSAE paper's comparison: common neighbours over the
         geometric mean of the degrees, the cosine of two neighbourhoods.
-    decay : float, default=0.5
-        katz only: β as a share of the largest for which S exists, one over the largest eigenvalue of A.
         The logarithm of adamic-adar is of the number of neighbours, as in the classical index.
+    decay : float, default=0.5
+        katz: β as a share of the largest for which S exists, one over the largest eigenvalue of A. rooted-pagerank: α,
+        the chance that a walk goes on.
     memory_limit : int or str, default="4GiB"
         Memory for the work; a graph that would take more is refused.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n, dimensions)
+    scale_columns_ : dict
+        Columns of each part: ``"proximity"``, all of them.
+
+    See Also
+    --------
+    NetMF : several hops, weighted by what is to be expected.
+
     Notes
     -----
-    Time O(m·d) a pass, a dozen passes; memory O(m + n·d). Quick on any graph. It sees two steps far (katz: further,
-    with falling weight), and the largest hubs come first: :class:`NetMF` usually serves better.
+    Time O(m·d) a pass, a dozen passes (rooted-pagerank: twenty times as many); memory O(m + n·d). Quick on any graph.
+    It sees two steps far (katz and rooted-pagerank: further, with falling weight), and the largest hubs come first:
+    :class:`NetMF` usually serves better. The paper's asymmetric proximities of directed graphs are lost, since edges
+    have no direction here.
 
     References
     ----------
@@ -103,6 +117,12 @@ class HOPE(BlockEmbedding):
         random = np.random.default_rng(seed)
         if self.proximity == "katz":
             return {"proximity": self._katz(graph, random, workers)}
+        if self.proximity == "rooted-pagerank":
+            S = Series(RowMatrix(transitions(graph.adjacency), workers), self.decay)
+            scores, sigma, _ = leading_triplets(S, self.dimensions, workers, random=random)
+            root = np.sqrt(sigma)
+            scores[np.diff(graph.adjacency.indptr) == 0] = 0.0  # who is met by nobody knows only itself
+            return {"proximity": np.divide(scores, root, out=np.zeros(scores.shape), where=root > 0)}
         # S = BBᵀ = UΣ²Uᵀ, so that UΣ is its best factor.
         B = RowMatrix(self._root(graph), workers)
         scores, _, _ = leading_triplets(B, self.dimensions, workers, random=random)

@@ -116,6 +116,7 @@ class Node2Vec(_ProximityEmbedding):
     after it; the walk has come from a neighbour that is drawn in proportion to the edges' weights. What is common, and
     how often a node is visited, is taken from the degrees, which a bias shifts a little.
     Worth the search for p and q where communities and roles both matter; often :class:`DeepWalk` does as well.
+    Without a bias, ``solver="pmi"`` makes it :class:`NetMF`, bit for bit.
 
     References
     ----------

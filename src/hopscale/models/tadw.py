@@ -47,6 +47,17 @@ class TADW(BlockEmbedding):
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n, dimensions)
+    scale_columns_ : dict
+        Columns of each part: ``"walks"`` and ``"features"``.
+
+    See Also
+    --------
+    MUSAE : features of several hops, none reduced.
+    TENE : the same two matrices, non-negative.
+
     Notes
     -----
     Time O(m·d + n·(d + f)²) an iteration, f of ``text_dimensions``; memory O(m + nnz(F) + n·(d + f)). For attributes

@@ -46,6 +46,16 @@ class TENE(BlockEmbedding):
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n, dimensions)
+    scale_columns_ : dict
+        Columns of each part: ``"walks"`` and ``"features"``.
+
+    See Also
+    --------
+    TADW : the same two matrices, with signs.
+
     Notes
     -----
     Time O((m + nnz(F))·d + (n + q)·d²) an iteration, memory O(m + nnz(F) + (n + q)·d). For features that are counts,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +16,7 @@ from hopscale.solvers.tables import Array, crossed, turned
 __all__ = [
     "Beside",
     "Product",
+    "Series",
     "Transposed",
     "TwoSteps",
     "Without",
@@ -100,6 +101,30 @@ class Transposed:
     def transposed_times(self, y: Array) -> Array:
         """M·y."""
         return self._matrix.times(y)
+
+
+class Series:
+    """(1 − α)·Σ αᵏ·Pᵏ: where a walk stops that goes on with probability α."""
+
+    def __init__(self, step: Operator, decay: float) -> None:
+        self._step, self._decay = step, np.float32(decay)
+        self._terms = int(np.ceil(np.log(1e-6) / np.log(decay)))  # what is left is below float32's rounding
+        self.shape = step.shape
+
+    def times(self, x: Array) -> Array:
+        """M·x."""
+        return self._sum(self._step.times, x)
+
+    def transposed_times(self, y: Array) -> Array:
+        """Mᵀ·y."""
+        return self._sum(self._step.transposed_times, y)
+
+    def _sum(self, step: Callable[[Array], Array], x: Array) -> Array:
+        total = x = (np.float32(1) - self._decay) * x
+        for _ in range(self._terms):
+            x = self._decay * step(x)[:, : x.shape[1]]
+            total = total + x
+        return total
 
 
 class TwoSteps:
