@@ -72,10 +72,10 @@ def karate(name: str, arguments: str, features: bool = False) -> str:
     return READ + KARATE + build + f"fit = lambda: model.fit(graph{', X' if features else ''})\n" + FIT
 
 
-def grape(name: str, arguments: str) -> str:
-    """A model of grape."""
-    build = f"from grape.embedders import {name}\nmodel = {name}({arguments})\n"
-    return READ + GRAPE + build + "fit = lambda: model.fit_transform(graph)\n" + FIT
+def grape(names: str, arguments: str) -> str:
+    """A model of grape, or several, one after the other."""
+    build = f"from grape.embedders import {names}\nmodels = [each({arguments}) for each in ({names},)]\n"
+    return READ + GRAPE + build + "fit = lambda: [model.fit_transform(graph) for model in models]\n" + FIT
 
 
 def nodevectors(name: str, arguments: str) -> str:

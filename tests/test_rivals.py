@@ -120,7 +120,7 @@ class TestWalkMatrices:
         """First order: the positive part of the trained product; second: the vectors themselves."""
         settings = {"walk_length": 20, "walks_per_node": 3, "epochs": 1}
         model = LINE(12, **settings).fit(graph)
-        trained = DeepWalk(12, window=1, solver="sgns", noise_exponent=0.75, **settings).fit(graph)
+        trained = DeepWalk(6, window=1, solver="sgns", noise_exponent=0.75, **settings).fit(graph)
         product = trained.embedding_.astype(float) @ trained.feature_embedding_.T
         values, vectors = np.linalg.eigh((product + product.T) / 2)
         best = np.argsort(-values)[:6]

@@ -30,8 +30,8 @@ class LINE(BlockEmbedding):
 
     (Qiu et al. 2018; with noise in proportion to degree^¾, that power of d_j, normalised, in its place). Second-order
     proximity has vectors of its own for the neighbour: M = GHᵀ. First-order proximity has one vector for both roles,
-    whose products with each other reach positive eigenvalues only. It is not trained as such, but taken from a pair of
-    vectors of all ``dimensions``: the eigenvectors of the largest eigenvalues of (GHᵀ + HGᵀ)/2.
+    whose products with each other reach positive eigenvalues only. It is not trained as such, but taken from another
+    such pair: the eigenvectors of the largest eigenvalues of (GHᵀ + HGᵀ)/2.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class LINE(BlockEmbedding):
     walk_length, walks_per_node, epochs, negatives
         sgns only: as in :class:`MUSAE`; together the number of edges that are drawn. The paper has no epochs, so that
         there is one; more of them lower scores where most nodes have few edges.
-    learning_rate, min_learning_rate
+    share_negatives, learning_rate, min_learning_rate
         sgns only: as in :class:`MUSAE`. The paper goes from .025 to 0 and draws more edges, the more there are.
     memory_limit : int or str, default="4GiB"
         Memory for the work; a graph that would take more is refused.
@@ -93,6 +93,7 @@ class LINE(BlockEmbedding):
         walks_per_node: int = 10,
         epochs: int = 1,
         negatives: int = 5,
+        share_negatives: bool = True,
         learning_rate: float = 0.05,
         min_learning_rate: float = 0.025,
         memory_limit: int | str = "4GiB",
@@ -107,6 +108,7 @@ class LINE(BlockEmbedding):
         self.walks_per_node = walks_per_node
         self.epochs = epochs
         self.negatives = negatives
+        self.share_negatives = share_negatives
         self.learning_rate = learning_rate
         self.min_learning_rate = min_learning_rate
         self.memory_limit = memory_limit
@@ -132,6 +134,7 @@ class LINE(BlockEmbedding):
             learning_rate=number("learning_rate", self.learning_rate, least=0, above=True),
             min_learning_rate=number("min_learning_rate", self.min_learning_rate, least=0),
             noise_exponent=0.75,
+            share_negatives=bool(self.share_negatives),
             seed=seed,
         )
 
@@ -139,7 +142,7 @@ class LINE(BlockEmbedding):
         n, edges = graph.n_nodes, 24.0 * graph.adjacency.nnz
         if self.solver == "pmi":
             return triplets_bytes(n, n, 2 * self.dimensions) + edges
-        return 4.0 * n * self.dimensions * (6 + effective_jobs(self.n_jobs)) + edges
+        return 2.0 * n * self.dimensions * (7 + effective_jobs(self.n_jobs)) + edges
 
     def _vectors(self, graph: AttributedGraph, seed: int, workers: Workers) -> dict[str, NDArray[Any]]:
         pairs, half = Pairs.of_nodes(graph.adjacency), self.dimensions // 2
@@ -150,8 +153,8 @@ class LINE(BlockEmbedding):
             values, vectors = leading_eigenpairs(M, rank, workers, random=np.random.default_rng(seed))
             second = (vectors[:, :half] * np.sqrt(np.abs(values[:half]))).astype(np.float32)
         else:
-            scales = [Scale((1,), self.dimensions), Scale((1,), half)]
-            one, other = (self._trained(seed + i).fit(pairs, [scale], workers)[0] for i, scale in enumerate(scales))
+            scale = Scale((1,), half)
+            one, other = (self._trained(seed + i).fit(pairs, [scale], workers)[0] for i in range(2))
             values, vectors = product_eigenpairs(one.node_vectors, one.feature_vectors, half, workers)
             second = other.node_vectors
         best = np.argsort(-values, kind="stable")[:half]
