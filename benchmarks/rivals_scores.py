@@ -46,6 +46,7 @@ LIBRARY = {
 # What else might have been meant: the library's default or, for AANE, what its authors set for each data set.
 OTHERWISE: dict[str, dict[str, Any]] = {
     **{name: {"epochs": 1, "share_negatives": False} for name in ("DeepWalk", "Node2Vec", "Walklets")},
+    "LINE2": {"share_negatives": False},
     "TADW": {"text_dimensions": 64},
     "BANE": {"window": 1},
     "AANE": {"smoothness": 3.0},
@@ -81,7 +82,7 @@ def ways(figure: Shortfall, known: set[str], options: argparse.Namespace) -> Ite
     """Each way that is not known yet, and its scores."""
     graph, target = graph_and_target(figure.dataset)
     method, other = METHODS[figure.method], OTHERWISE.get(figure.method)
-    alone = ["sgns"] if other and "epochs" in other else [None]
+    alone = ["sgns"] if other and "share_negatives" in other else [None]
 
     def ours(graph: AttributedGraph, ways: Sequence[str | None], parameters: dict[str, Any]) -> dict[str, Any]:
         vectors = [method.build(way, **parameters).fit_transform(graph) for way in ways]
