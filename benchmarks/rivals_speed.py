@@ -3,6 +3,7 @@
 Every library gets an environment of its own from the package index, in a folder that is kept between runs. What does
 not install, does not import, fails or takes too long is listed as such. Ours runs before each of them, in a process of
 its own as well; reading the data and importing is not counted on either side. scikit-network has none of the methods.
+Results of methods that are not asked for are kept.
 
     HOPSCALE_DATA=... python benchmarks/rivals_speed.py [--dataset facebook] [--limit 300] [--repeats 3] [--folder ...]
 """
@@ -10,6 +11,7 @@ its own as well; reading the data and importing is not counted on either side. s
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -17,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from libraries import LIBRARIES, environment, grape, here, karate, keep, nodevectors, run, version
-from measure import graph_and_target, markdown, median, write
+from measure import RESULTS, graph_and_target, markdown, median, write
 
 WALKS = "walk_number=10, walk_length=80, dimensions={d}, workers=2, window_size=3, epochs=1"
 # Method: our model and its arguments, then the same in other libraries. What is trained there is trained here, for one
@@ -106,8 +108,11 @@ def main() -> None:
     options = parser.parse_args()
     graph, _ = graph_and_target(options.dataset)
     pythons = {library: environment(library, options.folder) for library in LIBRARIES}
+    file = RESULTS / "rivals_speed.json"
+    before = json.loads(file.read_text())["records"] if file.exists() else []
     records: list[dict[str, Any]] = [
-        {"library": library, "version": version(library, python)} for library, python in pythons.items()
+        *({"library": library, "version": version(library, python)} for library, python in pythons.items()),
+        *(r for r in before if r.get("dataset") == options.dataset and r["method"] not in options.methods),
     ]
     with tempfile.TemporaryDirectory() as folder:
         keep(graph, folder)
@@ -122,14 +127,15 @@ def main() -> None:
                     print(name, library, ours, theirs, flush=True)
                     if theirs.get("seconds", 60.0) >= 60.0:
                         break
-    write("rivals_speed", records, table(records))
+            write("rivals_speed", records, table(records))
 
 
 def table(records: list[dict[str, Any]]) -> str:
     rows = []
     versions = {record["library"]: record["version"] for record in records if "version" in record}
     measured = [record for record in records if "method" in record]
-    for name, library in dict.fromkeys((record["method"], record["library"]) for record in measured):
+    pairs = {(record["method"], record["library"]) for record in measured}
+    for name, library in sorted(pairs, key=lambda pair: (list(METHODS).index(pair[0]), pair[1])):
         runs = [record for record in measured if (record["method"], record["library"]) == (name, library)]
         ours, theirs = (_median(record[side] for record in runs) for side in ("ours", "theirs"))
         ratio = f"{theirs / ours:.1f}×" if isinstance(ours, float) and isinstance(theirs, float) else "–"
