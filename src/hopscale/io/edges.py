@@ -155,7 +155,9 @@ def _array_of_pairs(edges: Any) -> NDArray[Any]:
     ends = np.empty((len(rows), 2), dtype=object)
     for row, pair in enumerate(rows):
         if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
-            raise GraphError(f"edge {row} must be a pair of nodes, but is {pair!r}")
+            raise GraphError(
+                f"edge {row} must be a pair of nodes, but is {pair!r}; weights are given apart, as weights=..."
+            )
         ends[row, 0], ends[row, 1] = pair
     return ends
 

@@ -61,6 +61,11 @@ class Method:
         return SOLVERS if "solver" in self.model().get_params() else ("own",)
 
     @property
+    def default_way(self) -> str:
+        """What the model does unless it is told."""
+        return str(self.model().get_params().get("solver", "own"))
+
+    @property
     def uses_features(self) -> bool:
         """Whether the method reads features at all."""
         return self.model.traits.uses_features

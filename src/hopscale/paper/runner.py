@@ -89,9 +89,18 @@ def reproduce(
                 seconds = time.perf_counter() - start
                 record = {"cell": cell.what, "repeats": cell.repeats, "seconds": seconds, "machine": machine()}
                 records_of(folder, experiment).append({**record, **_without_nan(measured)})
-                say(f"{name}: {seconds:.1f} s")
+                say(f"{name}: {_headline(measured)}{seconds:.1f} s")
             bar.update(cell.cost)
     return failures
+
+
+def _headline(measured: dict[str, Any]) -> str:
+    """The first score's mean, where a cell has scores."""
+    for metric, values in measured.get("scores", {}).items():
+        if isinstance(values, list) and all(isinstance(value, float) for value in values):
+            return f"{metric} {sum(values) / len(values):.3f}, "
+        break
+    return ""
 
 
 @contextmanager
