@@ -19,6 +19,7 @@ from hopscale.paper.machine import machine, peak_mib, resident_mib
 from hopscale.paper.reports import markdown as table_lines
 
 __all__ = [
+    "PAPER",
     "REGRESSION",
     "RESULTS",
     "graph_and_target",
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 RESULTS = Path(__file__).parent / "results"
+PAPER = Path(__file__).resolve().parent.parent / "docs" / "paper"
 
 
 def graph_and_target(name: str) -> tuple[AttributedGraph, np.ndarray]:

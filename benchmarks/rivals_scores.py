@@ -28,9 +28,8 @@ from hopscale.paper.reports import Chosen, Shortfall, shortfalls
 from hopscale.paper.runner import records_of
 from hopscale.tasks import evaluate
 from libraries import environment, karate, keep, run
-from measure import REGRESSION, RESULTS, graph_and_target, markdown, write
+from measure import PAPER, REGRESSION, RESULTS, graph_and_target, markdown, write
 
-PAPER = Path(__file__).resolve().parent.parent / "docs" / "paper"
 WALKS = "walk_number=10, walk_length=80, workers=2, epochs={epochs}, "
 # What the library is asked for; 128 dimensions in all. "{epochs}" where it has any. Its Node2Vec is a slow DeepWalk.
 LIBRARY = {
