@@ -611,6 +611,10 @@ class TestMethods:
         assert "HOPE learns no vectors of features" in said
         assert not (tmp_path / "v.csv").exists()
 
+    def test_memory_that_is_not_given_is_refused_in_the_words_of_the_command(self):
+        said = refused("embed", "-q", "--graph", "digits", "--model", "hope", "--memory-limit", "1MB", "--score")
+        assert "more than --memory-limit (1 MiB): raise it" in said
+
     def test_are_the_models_as_they_describe_themselves(self):
         rows = {row["name"]: row for row in answer("methods")["methods"]}
         assert list(rows) == list(MODELS)

@@ -411,6 +411,24 @@ class TestSecondOrderWalks:
         assert np.abs(found - expected).mean() < 0.02
 
 
+@pytest.mark.parametrize("name", sorted(set(BLOCKS) - {"SINE", "FEATHER"}))  # tested with their matrices
+def test_memory_is_told_before_it_is_taken(name):
+    """Enough for the estimate is enough for the work; less is refused before anything is done."""
+    graph = datasets.erdos_renyi(6000, 8, 8, 500)
+    model = rival(name, 32, n_jobs=1, memory_limit="1GiB")
+    tracemalloc.start()
+    try:
+        model.fit(graph)
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    told = model._bytes_needed(graph)
+    assert 0.9 * taken < told < 2.0 * taken
+    model.set_params(memory_limit=int(0.99 * told))
+    with pytest.raises(ParameterError, match=rf"{name} would take about .* for 6,000 nodes.*fewer than 32 dim"):
+        model.fit(graph)
+
+
 @every_rival
 class TestContract:
     def test_planted_blocks_are_found(self, name):
@@ -480,24 +498,6 @@ class TestContract:
         for parameter in set(RIVALS[name]().get_params()) - {"verbose", "share_negatives"}:  # switches
             with pytest.raises((ParameterError, ValueError), match=rf"\b{parameter}\b"):
                 RIVALS[name](**{parameter: "nonsense"}).check_parameters()
-
-    def test_memory_is_told_before_it_is_taken(self, name):
-        """Enough for the estimate is enough for the work; less is refused before anything is done."""
-        if name not in BLOCKS or name in ("SINE", "FEATHER"):  # the largest part of which is tested above
-            return
-        graph = datasets.erdos_renyi(6000, 8, 8, 500)
-        model = rival(name, 32, n_jobs=1, memory_limit="1GiB")
-        tracemalloc.start()
-        try:
-            model.fit(graph)
-            taken = tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
-        told = model._bytes_needed(graph)
-        assert 0.9 * taken < told < 2.0 * taken
-        model.set_params(memory_limit=int(0.99 * told))
-        with pytest.raises(ParameterError, match=rf"{name} would take about .* for 6,000 nodes.*fewer than 32 dim"):
-            model.fit(graph)
 
     def test_not_inductive(self, name):
         graph = datasets.planted_blocks(n_nodes=60)

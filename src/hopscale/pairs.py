@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +20,7 @@ from hopscale._core import _native
 from hopscale.parallel import Workers, ranges
 from hopscale.walks import Start, WalkGraph
 
-__all__ = ["Pairs", "Panel", "Scale", "split_dimensions"]
+__all__ = ["Pairs", "Panel", "Scale", "positive_logs", "split_dimensions"]
 
 Block = NDArray[np.float32]
 
@@ -153,21 +154,13 @@ class Pairs:
     def own_rows(self, scaling: NDArray[np.float32]) -> sp.csr_array:
         """Positive entries of log(scaling · F): scale 0, where no walk is taken."""
         F = self.context
-        ratio = F.data * scaling[F.indices]
-        values = np.log(np.maximum(ratio, 1.0), dtype=np.float32)
-        own = sp.csr_array((values, F.indices, F.indptr), shape=F.shape, copy=True)
-        own.eliminate_zeros()
-        return own
+        return positive_logs(F, F.data * scaling[F.indices])
 
     def neighbor_rows(self, scaling: NDArray[np.float32]) -> sp.csr_array:
         """Positive entries of log(scaling · P): one hop between nodes, where the matrix is as sparse as A."""
         A = self.adjacency
         inverse = np.divide(1.0, self.walks.degrees, out=np.zeros(self.n_nodes), where=self.walks.degrees > 0)
-        ratio = np.repeat(inverse, np.diff(A.indptr)) * A.data * scaling[A.indices]
-        values = np.log(np.maximum(ratio, 1.0)).astype(np.float32)
-        rows = sp.csr_array((values, A.indices, A.indptr), shape=A.shape, copy=True)
-        rows.eliminate_zeros()
-        return rows
+        return positive_logs(A, np.repeat(inverse, np.diff(A.indptr)) * A.data * scaling[A.indices])
 
     def sees_features(self, scale: Scale) -> NDArray[np.bool_]:
         """Whether a walk from each node can meet any feature at this scale."""
@@ -305,3 +298,11 @@ def _compressed(block: NDArray[np.float32], scaling: NDArray[np.float32]) -> Pan
         columns.append(scratch_columns[:count].copy())
         values.append(scratch_values[:count].copy())
     return Panel(offsets, np.concatenate(columns), np.concatenate(values))
+
+
+def positive_logs(pattern: sp.csr_array, ratios: NDArray[Any]) -> sp.csr_array:
+    """Logarithms of the ratios above 1, one for each entry of the pattern, where it has them."""
+    values = np.log(np.maximum(ratios, 1.0)).astype(np.float32)
+    found = sp.csr_array((values, pattern.indices, pattern.indptr), shape=pattern.shape, copy=True)
+    found.eliminate_zeros()
+    return found

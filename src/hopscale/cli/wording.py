@@ -14,7 +14,7 @@ _PARAMETER = "|".join(sorted(PARAMETER_HELP, key=len, reverse=True))
 _PHRASES = {
     r"^walk_length \* walks_per_node must": "--walk-length times --walks-per-node must",
     r"must be larger than window=": "must be larger than --window ",
-    r"take more than memory_limit ": "take more than --memory-limit ",
+    r"more than (half of )?memory_limit (?=\()": r"more than \1--memory-limit ",
     r"rows='exact' forces": "--rows exact forces",
     r"rows='sampled' silences": "--rows sampled silences",
     r"made with self_loops=True": "read with --self-loops",

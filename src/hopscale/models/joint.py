@@ -13,12 +13,12 @@ from hopscale.models.base import Traits
 from hopscale.models.blocks import BlockEmbedding
 from hopscale.models.parameters import even, memory_bytes, number, whole
 from hopscale.models.scales import MAX_WINDOW
-from hopscale.pairs import Pairs, Scale
+from hopscale.pairs import Pairs, Scale, positive_logs
 from hopscale.parallel import Workers
 from hopscale.solvers import PMISolver
 from hopscale.solvers.matrices import DenseMatrix, RowMatrix
 from hopscale.solvers.operators import Beside, Product, Transposed, Without
-from hopscale.solvers.svd import MAX_RANK, leading_triplets, triplets_bytes
+from hopscale.solvers.svd import MAX_RANK, balanced, leading_triplets, triplets_bytes
 from hopscale.solvers.tables import turned
 
 __all__ = ["ASNE", "SINE"]
@@ -113,7 +113,7 @@ class SINE(BlockEmbedding):
         features = RowMatrix(_association(graph.features, self.shift), workers)
         both, random = Beside([nodes, features]), np.random.default_rng(seed)
         scores, sigma, _ = leading_triplets(both, self.dimensions, workers, random=random)
-        return {"nodes+features": _balanced(scores, sigma)}
+        return {"nodes+features": balanced(scores, sigma)}
 
 
 class ASNE(BlockEmbedding):
@@ -228,8 +228,8 @@ class ASNE(BlockEmbedding):
                 bar.update(1)
         strength = np.sqrt(np.einsum("ij,ij->j", seen, seen, dtype=np.float64))
         return {
-            "identity": _balanced(u, sigma),
-            "features": np.float32(self.attribute_weight) * _balanced(attributes, strength),
+            "identity": balanced(u, sigma),
+            "features": np.float32(self.attribute_weight) * balanced(attributes, strength),
         }
 
     def _basis(self, graph: AttributedGraph, random: np.random.Generator, workers: Workers) -> NDArray[np.float32]:
@@ -245,13 +245,4 @@ def _association(features: sp.csr_array, shift: float) -> sp.csr_array:
     rows, columns = (np.asarray(features.sum(axis=axis, dtype=np.float64)).ravel() for axis in (1, 0))
     expected = np.repeat(rows, np.diff(features.indptr)) * columns[features.indices] * shift
     ratio = np.divide(features.data * rows.sum(), expected, out=np.zeros(features.nnz), where=expected > 0)
-    values = np.log(np.maximum(ratio, 1.0)).astype(np.float32)
-    found = sp.csr_array((values, features.indices, features.indptr), shape=features.shape, copy=True)
-    found.eliminate_zeros()
-    return found
-
-
-def _balanced(scores: NDArray[np.float32], sigma: NDArray[np.float64]) -> NDArray[np.float32]:
-    """U·√Σ from U·Σ."""
-    root = np.sqrt(sigma)
-    return np.divide(scores, root, out=np.zeros_like(scores, dtype=np.float64), where=root > 0).astype(np.float32)
+    return positive_logs(features, ratio)

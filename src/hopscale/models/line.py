@@ -45,7 +45,7 @@ class LINE(BlockEmbedding):
         pmi only: b, which ratios are divided by before the logarithm.
     walk_length, walks_per_node, epochs, negatives
         sgns only: as in :class:`MUSAE`; together the number of edges that are drawn. The paper has no epochs, so that
-        there is one; more of them lower scores where most nodes have few edges.
+        there is one.
     share_negatives, learning_rate, min_learning_rate
         sgns only: as in :class:`MUSAE`. The paper goes from .025 to 0 and draws more edges, the more there are.
     memory_limit : int or str, default="4GiB"

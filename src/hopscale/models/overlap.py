@@ -15,7 +15,7 @@ from hopscale.models.parameters import choice, number
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import RowMatrix
 from hopscale.solvers.operators import Series, half_transitions, transitions
-from hopscale.solvers.svd import MAX_RANK, leading_eigenpairs, leading_triplets, triplets_bytes
+from hopscale.solvers.svd import MAX_RANK, balanced, leading_eigenpairs, leading_triplets, triplets_bytes
 
 __all__ = ["HOPE"]
 
@@ -120,9 +120,8 @@ class HOPE(BlockEmbedding):
         if self.proximity == "rooted-pagerank":
             S = Series(RowMatrix(transitions(graph.adjacency), workers), self.decay)
             scores, sigma, _ = leading_triplets(S, self.dimensions, workers, random=random)
-            root = np.sqrt(sigma)
             scores[np.diff(graph.adjacency.indptr) == 0] = 0.0  # who is met by nobody knows only itself
-            return {"proximity": np.divide(scores, root, out=np.zeros(scores.shape), where=root > 0)}
+            return {"proximity": balanced(scores, sigma)}
         # S = BBᵀ = UΣ²Uᵀ, so that UΣ is its best factor.
         B = RowMatrix(self._root(graph), workers)
         scores, _, _ = leading_triplets(B, self.dimensions, workers, random=random)

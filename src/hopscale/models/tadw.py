@@ -31,8 +31,8 @@ class TADW(BlockEmbedding):
 
     T holds each node's features, weighted by tf-idf and reduced by a singular value decomposition. W and H are found
     in turn, each exactly: W by a ridge regression, H by the eigenvectors of WWᵀ and TTᵀ, in which its equation falls
-    apart into single numbers. The vectors are W and HT, half of the dimensions each, W scaled to the length of HT: they
-    differ by two orders of size, and neighbours and classifiers would see one half only. M is never formed.
+    apart into single numbers. The vectors are W and HT, half of the dimensions each, W scaled to the length of HT: W
+    is far shorter, and neighbours and classifiers would see one half only. M is never formed.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class TADW(BlockEmbedding):
             for _ in range(self.iterations):
                 Y = turned(T, H.T, workers)
                 seen = walk.times(Y.astype(np.float32)).astype(np.float64)
-                W = turned(seen, np.linalg.inv(crossed(Y, Y, workers) + ridge * np.eye(k)), workers)  # of rows, as T
+                W = turned(seen, np.linalg.inv(crossed(Y, Y, workers) + ridge * np.eye(k)), workers)  # a row a node
                 a, R = np.linalg.eigh(crossed(W, W, workers))
                 met = walk.transposed_times(W.astype(np.float32)).astype(np.float64)
                 H = R @ ((R.T @ crossed(met, T, workers)) / (np.outer(a, b) + ridge))

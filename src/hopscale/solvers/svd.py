@@ -21,6 +21,7 @@ from hopscale.solvers.tables import Array, crossed, padded, turned
 __all__ = [
     "MAX_RANK",
     "Operator",
+    "balanced",
     "leading_eigenpairs",
     "leading_triplets",
     "orthonormal",
@@ -95,6 +96,12 @@ def leading_triplets(
     # A direction whose singular value is rounding noise carries no information, only that noise.
     sigma = np.where(sigma > sigma[0] * 1e-6, sigma, 0.0)
     return np.pad(b, missing), np.pad(sigma, missing[1]), np.pad(v, missing)
+
+
+def balanced(scores: Array, sigma: NDArray[np.float64]) -> Array:
+    """U·√Σ from U·Σ."""
+    root = np.sqrt(sigma)
+    return np.divide(scores, root, out=np.zeros(scores.shape), where=root > 0).astype(np.float32)
 
 
 def triplets_bytes(rows: int, columns: int, rank: int) -> float:
