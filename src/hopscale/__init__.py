@@ -8,77 +8,17 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from hopscale import datasets
-    from hopscale import exceptions as exceptions
-    from hopscale import graph as graph
-    from hopscale import io as io
-    from hopscale import models as models
-    from hopscale import tasks as tasks
-    from hopscale.datasets import load
-    from hopscale.graph import AttributedGraph
-    from hopscale.io import from_edges, from_networkx, from_tables, read_graph
-    from hopscale.models import (
-        AANE,
-        AE,
-        ASNE,
-        BANE,
-        FEATHER,
-        HOPE,
-        LINE,
-        MUSAE,
-        SINE,
-        TADW,
-        TENE,
-        DeepWalk,
-        GraRep,
-        NetMF,
-        Node2Vec,
-        Walklets,
-        load_model,
-    )
-    from hopscale.tasks import evaluate
+from typing import Any
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "AANE",
-    "AE",
-    "ASNE",
-    "BANE",
-    "FEATHER",
-    "HOPE",
-    "LINE",
-    "MUSAE",
-    "SINE",
-    "TADW",
-    "TENE",
-    "AttributedGraph",
-    "DeepWalk",
-    "GraRep",
-    "NetMF",
-    "Node2Vec",
-    "Walklets",
-    "datasets",
-    "evaluate",
-    "from_edges",
-    "from_networkx",
-    "from_tables",
-    "load",
-    "load_model",
-    "read_graph",
-]
-
 # Imported when they are first asked for: the command line must heed Ctrl-C before NumPy and scikit-learn are read.
-_ROOMS = ("datasets", "exceptions", "graph", "io", "models", "tasks")
+# Every other name is a model's; ``__init__.pyi`` lists them for editors and type checkers.
+_MODULES = ("datasets", "exceptions", "graph", "io", "models", "solvers", "tasks")
 _HOMES = {
-    **dict.fromkeys(
-        ("AANE", "AE", "ASNE", "BANE", "FEATHER", "HOPE", "LINE", "MUSAE", "SINE", "TADW", "TENE"), "models"
-    ),
-    **dict.fromkeys(("DeepWalk", "GraRep", "NetMF", "Node2Vec", "Walklets"), "models"),
     "AttributedGraph": "graph",
+    "PMI": "solvers",
+    "SGNS": "solvers",
     "evaluate": "tasks",
     "from_edges": "io",
     "from_networkx": "io",
@@ -90,13 +30,16 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
+    if name in _MODULES:
         return import_module(f"hopscale.{name}")
-    if name not in _HOMES:
+    if name.startswith("_"):
         raise AttributeError(f"module 'hopscale' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"hopscale.{_HOMES[name]}"), name)
+    try:
+        value = globals()[name] = getattr(import_module(f"hopscale.{_HOMES.get(name, 'models')}"), name)
+    except AttributeError:
+        raise AttributeError(f"module 'hopscale' has no attribute {name!r}") from None
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ROOMS, *_HOMES})
+    return sorted({*globals(), *_MODULES, *_HOMES, *import_module("hopscale.models").MODELS})

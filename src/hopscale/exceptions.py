@@ -1,8 +1,14 @@
 """What can go wrong, as one small family.
 
-Every error that hopscale raises on purpose is a :class:`HopscaleError`; each also derives from the
-built-in exception that a caller would expect, so that ``except ValueError`` keeps working.
+Every error that hopscale raises on purpose is a :class:`HopscaleError`; each also derives from the built-in exception
+that a caller would expect, so that ``except ValueError`` keeps working.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 __all__ = [
     "DivergenceError",
@@ -13,12 +19,61 @@ __all__ = [
     "HopscaleWarning",
     "NotInductiveError",
     "ParameterError",
+    "Setting",
     "UnknownNodeError",
 ]
 
 
-class HopscaleError(Exception):
-    """Base class of all errors raised by hopscale."""
+@dataclass(frozen=True)
+class Setting:
+    """A parameter that a message names, with or without a value: the command line shows its option instead.
+
+    >>> str(Setting("rows", "exact"))
+    "rows='exact'"
+    """
+
+    name: str
+    value: Any = None
+
+    def __str__(self) -> str:
+        return self.name if self.value is None else f"{self.name}={self.value!r}"
+
+
+class _Message:
+    """A message in parts, so that the parameters that it names can be worded for Python or for the command line."""
+
+    def __init__(self, *parts: str | Setting, parameter: str | None = None, value: Any = None) -> None:
+        lead = () if parameter is None else (Setting(parameter, value), " ")
+        super().__init__(*lead, *parts)
+        self.parameter = parameter
+
+    def worded(self, wording: Callable[[Setting], str]) -> str:
+        """The message with every parameter in the words of ``wording``."""
+        parts = self.args  # type: ignore[attr-defined]
+        return "".join(wording(part) if isinstance(part, Setting) else str(part) for part in parts)
+
+    def __reduce__(self) -> Any:
+        return _restored, (type(self), self.args, self.parameter)  # type: ignore[attr-defined]
+
+    def __str__(self) -> str:
+        return self.worded(str)
+
+
+def _restored(kind: Any, parts: tuple[str | Setting, ...], parameter: str | None) -> Any:
+    message = kind(*parts)
+    message.parameter = parameter
+    return message
+
+
+class HopscaleError(_Message, Exception):
+    """Base class of all errors raised by hopscale.
+
+    ``parameter`` is the name of the parameter at fault, or None. A message may come in several parts, of which a
+    :class:`Setting` names a parameter; with ``parameter=`` the message starts with that one.
+
+    >>> str(HopscaleError("must be positive", parameter="window", value=-1))
+    'window=-1 must be positive'
+    """
 
 
 class GraphError(HopscaleError, ValueError):
@@ -40,9 +95,6 @@ class DownloadError(HopscaleError, OSError):
 class UnknownNodeError(HopscaleError, KeyError):
     """A node or feature was asked for that the model or graph has never seen."""
 
-    def __str__(self) -> str:  # KeyError would show the repr of the message
-        return str(self.args[0]) if self.args else ""
-
 
 class NotInductiveError(HopscaleError, TypeError):
     """The model's context holds the training nodes themselves: it cannot embed other nodes."""
@@ -52,5 +104,5 @@ class DivergenceError(HopscaleError, ArithmeticError):
     """Training produced a vector that is not finite."""
 
 
-class HopscaleWarning(UserWarning):
+class HopscaleWarning(_Message, UserWarning):
     """The result is defined, but perhaps not what was hoped for."""

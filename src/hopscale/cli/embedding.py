@@ -18,7 +18,7 @@ from hopscale.graph import AttributedGraph
 from hopscale.io.atomic import check_writable
 from hopscale.io.vectors import FORMATS, check_exportable, vector_format, write_vectors
 from hopscale.models import NodeEmbedding
-from hopscale.parallel import effective_jobs
+from hopscale.compute.threads import effective_jobs
 from hopscale.tasks import Task, evaluate, likely_task, summarize
 
 __all__ = ["embed", "score_lines", "scores", "transform"]

@@ -1,40 +1,26 @@
-"""Estimators: which scales, which context, which solver, or a way of their own."""
+"""Estimators: every model is a file in ``walk`` or ``matrix``, and is found by being there."""
 
-from hopscale.models.aane import AANE
-from hopscale.models.attributed import AE, MUSAE
-from hopscale.models.bane import BANE
-from hopscale.models.base import NodeEmbedding, Traits
-from hopscale.models.factorised import GraRep, NetMF
-from hopscale.models.feather import FEATHER
-from hopscale.models.joint import ASNE, SINE
-from hopscale.models.line import LINE
-from hopscale.models.overlap import HOPE
-from hopscale.models.persistence import load_model, save_model
-from hopscale.models.proximity import DeepWalk, Node2Vec, Walklets
-from hopscale.models.registry import MODELS
-from hopscale.models.tadw import TADW
-from hopscale.models.tene import TENE
+from __future__ import annotations
 
-__all__ = [
-    "AANE",
-    "AE",
-    "ASNE",
-    "BANE",
-    "FEATHER",
-    "HOPE",
-    "LINE",
-    "MODELS",
-    "MUSAE",
-    "SINE",
-    "TADW",
-    "TENE",
-    "DeepWalk",
-    "GraRep",
-    "NetMF",
-    "Node2Vec",
-    "NodeEmbedding",
-    "Traits",
-    "Walklets",
-    "load_model",
-    "save_model",
-]
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import Any
+
+from hopscale.models.base import MODELS, NodeEmbedding
+from hopscale.models.files import load_model, save_model
+
+__all__ = ["MODELS", "NodeEmbedding", "load_model", "save_model"]
+
+for _module in walk_packages(__path__, f"{__name__}."):
+    import_module(_module.name)
+
+
+def __getattr__(name: str) -> Any:
+    """A model by its name."""
+    if name not in MODELS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return MODELS[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *MODELS})

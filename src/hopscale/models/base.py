@@ -5,53 +5,84 @@ from __future__ import annotations
 import os
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError, ParameterError
+from hopscale.checks import check_seed, choice, seed_of
+from hopscale.compute.threads import effective_jobs
+from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError, ParameterError, Setting
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
 from hopscale.io.vectors import write_vectors
-from hopscale.models.parameters import choice, seed_of
 from hopscale.models.queries import VectorQueries, no_feature_vectors
+from hopscale.solvers import PMI, SGNS, Solver
 
-__all__ = ["NodeEmbedding", "Traits"]
+__all__ = ["MODELS", "NodeEmbedding", "SolverChoice"]
 
-
-@dataclass(frozen=True)
-class Traits:
-    """What kind of method a model is; complexities in nodes n, edges m, entries of F nnz(F), dimensions d."""
-
-    kind: str
-    time: str
-    memory: str
-    uses_features: bool = False
-    multi_scale: bool = False
-    inductive: bool = False
+MODELS: dict[str, type[NodeEmbedding]] = {}
 
 
+@dataclass(eq=False, repr=False)
 class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Base of all models: learns ``embedding_``, a row for each of ``node_ids_``.
 
-    Every model has the parameters ``dimensions``, ``n_jobs``, ``random_state`` and ``verbose``.
+    A model is a dataclass whose fields are its parameters. Defining one registers it under its name, so that files and
+    the command line find it; ``abstract=True`` in the class statement keeps a base class out.
     """
 
-    traits: ClassVar[Traits]
+    dimensions: int = 128
+    _: KW_ONLY
+    n_jobs: int | None = -1
+    random_state: Any = 0
+    verbose: bool = False
 
-    dimensions: int
-    n_jobs: int | None
-    random_state: Any
-    verbose: bool
-    rows_: dict[str, str]
+    kind: ClassVar[str] = "own"
+    time: ClassVar[str] = "-"
+    memory: ClassVar[str] = "-"
+    # Settings of files that were written before a parameter existed, where its default would change the model.
+    settings_before: ClassVar[Mapping[str, Any]] = {}
 
-    @abstractmethod
+    def __init_subclass__(cls, *, abstract: bool = False, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        known = MODELS.get(cls.__name__)
+        # A model of ours keeps its name, whatever is defined later: files must mean the same everywhere.
+        if not abstract and (known is None or not known.__module__.startswith("hopscale.")):
+            MODELS[cls.__name__] = cls
+
+    # What kind of method this is, with the parameters that it has.
+
+    @property
+    def uses_features(self) -> bool:
+        """Whether features are read at all."""
+        return False
+
+    @property
+    def multi_scale(self) -> bool:
+        """Whether hops have blocks of dimensions of their own."""
+        return False
+
+    @property
+    def inductive(self) -> bool:
+        """Whether nodes of other graphs can be embedded."""
+        return False
+
+    @property
+    def has_feature_vectors(self) -> bool:
+        """Whether what walks meet gets vectors, too."""
+        return False
+
+    # Learning.
+
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense, before a graph is read."""
+        effective_jobs(self.n_jobs)
+        check_seed(self.random_state)
 
     @abstractmethod
     def _learn(self, graph: AttributedGraph, seed: int) -> None:
@@ -74,7 +105,8 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         if not graph.adjacency.nnz:
             raise GraphError(
                 f"the graph has no edges ({graph.n_nodes} node(s)): there is nothing to walk on. Self-loops are "
-                "dropped unless the graph is made with self_loops=True"
+                "dropped unless the graph is made with ",
+                Setting("self_loops", True),
             )
         self._learn(graph, seed_of(self.random_state))
         self.__dict__.pop("_node_index", None)
@@ -88,9 +120,13 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
     def transform(self, graph: Any) -> NDArray[np.float32]:
         """Vectors of the nodes of another graph: refused, unless the model says otherwise."""
         check_is_fitted(self)
-        raise NotInductiveError(
-            f"{type(self).__name__} cannot embed other nodes: it learns nothing but the vectors of the training "
-            "nodes. AE and MUSAE with ego=False can"
+        raise self._not_inductive("it learns nothing but the vectors of the training nodes")
+
+    def _not_inductive(self, reason: str) -> NotInductiveError:
+        return NotInductiveError(
+            f"{type(self).__name__} cannot embed other nodes: {reason}. AE and MUSAE with ",
+            Setting("ego", False),
+            " can",
         )
 
     def context_names(self, graph: AttributedGraph) -> NDArray[Any]:
@@ -107,13 +143,35 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         ]
         return np.asarray(names, dtype=object)
 
-    # Handing on what was learnt.
+    def _warn_of_empty_dimensions(self) -> None:
+        for label, columns in self.scale_columns_.items():
+            empty = int((~self.embedding_[:, columns].any(axis=0)).sum())
+            if empty:
+                warnings.warn(
+                    f"scale {label}: {empty} of {columns.stop - columns.start} dimensions are zero: what it "
+                    "learns from has no more directions",
+                    HopscaleWarning,
+                    stacklevel=3,
+                )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "embedding_")
+
+    # Files.
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model as a safetensors file; :func:`hopscale.load_model` brings it back."""
-        from hopscale.models.persistence import save_model  # which knows all models
+        from hopscale.models.files import save_model  # which knows all models
 
         save_model(self, path)
+
+    @abstractmethod
+    def _state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """What a file keeps beside ids and node vectors: tensors by name, and facts that JSON can hold."""
+
+    @abstractmethod
+    def _restore(self, embedding: NDArray[np.float32], file: Any) -> None:
+        """Set what was learnt, from node vectors and a file (:class:`hopscale.models.files.ModelFile`)."""
 
     def export(
         self,
@@ -144,16 +202,32 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         columns = self.get_feature_names_out()[self._columns(scale)]
         write_vectors(path, ids, vectors, columns=columns, format=format)
 
-    def _warn_of_empty_dimensions(self) -> None:
-        for label, columns in self.scale_columns_.items():
-            empty = int((~self.embedding_[:, columns].any(axis=0)).sum())
-            if empty:
-                warnings.warn(
-                    f"scale {label}: {empty} of {columns.stop - columns.start} dimensions are zero: what it "
-                    "learns from has no more directions",
-                    HopscaleWarning,
-                    stacklevel=3,
-                )
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "embedding_")
+class SolverChoice:
+    """A model with the parameter ``solver``: the name of one of ``solvers``, or one with settings of its own.
+
+    A name stands for the solver with the settings that the model has for it.
+    """
+
+    solvers: ClassVar[Mapping[str, Callable[[], Solver]]] = {"pmi": PMI, "sgns": SGNS}
+    solver: str | Solver
+
+    def chosen_solver(self) -> Solver:
+        """A copy of the solver that the parameters ask for."""
+        if isinstance(self.solver, Solver) and self.solver.name in self.solvers:
+            return clone(self.solver)  # type: ignore[no-any-return]
+        if not isinstance(self.solver, str) or self.solver not in self.solvers:
+            names = ", ".join(map(repr, self.solvers))
+            classes = ", ".join(type(make()).__name__ for make in self.solvers.values())
+            raise ParameterError(
+                f"must be one of {names}, or a solver ({classes}), not {self.solver!r}", parameter="solver"
+            )
+        return self.solvers[self.solver]()
+
+    def set_params(self, **parameters: Any) -> Any:
+        """Set parameters; ``solver__epochs`` sets one of the solver, by name or not."""
+        if any(name.startswith("solver__") for name in parameters):
+            self.solver = parameters.pop("solver", self.solver)
+            if isinstance(self.solver, str):
+                self.solver = self.chosen_solver()
+        return super().set_params(**parameters)  # type: ignore[misc]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hopscale.exceptions import HopscaleWarning, ParameterError, UnknownNodeError
-from hopscale.models.parameters import whole
+from hopscale.checks import whole
 
 __all__ = ["VectorQueries", "no_feature_vectors"]
 

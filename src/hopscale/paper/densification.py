@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hopscale.graph import AttributedGraph
 from hopscale.paper.published import published
-from hopscale.parallel import Workers, ranges
+from hopscale.compute.threads import Workers, ranges
 
 __all__ = ["POWERS", "nonzero_ratios", "published_ratios"]
 

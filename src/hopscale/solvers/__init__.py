@@ -1,7 +1,7 @@
-"""From node-feature statistics to vectors: two solvers for one target."""
+"""From the statistics of walks to vectors: two solvers for one target."""
 
-from hopscale.solvers.pmi import PMISolver
-from hopscale.solvers.result import Solution
-from hopscale.solvers.sgns import SGNSSolver
+from hopscale.solvers.base import Solution, Solver
+from hopscale.solvers.pmi import PMI
+from hopscale.solvers.sgns import SGNS
 
-__all__ = ["PMISolver", "SGNSSolver", "Solution"]
+__all__ = ["PMI", "SGNS", "Solution", "Solver"]

@@ -1,105 +1,97 @@
 """The direct solver: the paper's theorems taken literally.
 
-M = log(max(c·PʳF·E⁻¹ / shift, 1)) is computed in panels of columns, kept compressed while it fits the
-memory limit, and factorised: G = U√Σ, H = V√Σ. New nodes: G' = M'·V·Σ^(-1/2) = M'·H·Σ⁻¹.
-Where M would not fit, its rows are estimated from sampled walks: V is learnt from as many rows as fit, then
-every row is projected in one pass.
+M = log(max(c·PʳF·E⁻¹ / shift, 1)) is computed in panels of columns, kept compressed while it fits the memory limit, and
+factorised: G = U√Σ, H = V√Σ. New nodes: G' = M'·V·Σ^(-1/2) = M'·H·Σ⁻¹. Where M would not fit, its rows are estimated
+from sampled walks: V is learnt from as many rows as fit, then every row is projected in one pass.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Literal, get_args
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hopscale.exceptions import HopscaleWarning, ParameterError
-from hopscale.pairs import Pairs, Panel, Scale
-from hopscale.parallel import Workers
-from hopscale.solvers.matrices import PanelMatrix, RowMatrix, RowSampler, SampledMatrix, project_panels
-from hopscale.solvers.result import Solution
-from hopscale.solvers.svd import leading_triplets
-from hopscale.solvers.tables import Array
-from hopscale.walks import Start
+from hopscale.checks import choice, memory_bytes, number, whole
+from hopscale.compute import Operator, Threads
+from hopscale.compute.aligned import Floats
+from hopscale.compute.svd import leading_triplets
+from hopscale.exceptions import HopscaleWarning, ParameterError, Setting
+from hopscale.solvers.base import Solution, Solver
+from hopscale.walks import Scale, WalkContext
+from hopscale.walks.panels import ExactRows, Panel, PanelMatrix
+from hopscale.walks.sampling import RowSampler
 
-__all__ = ["PMISolver", "Rows"]
+__all__ = ["PMI"]
 
-Rows = Literal["auto", "exact", "sampled"]
+RowChoice = Literal["auto", "exact", "sampled"]
 
 TRIAL_PANELS = 8  # panels after which the size of all of them is judged
 EXACT_WORK = 2e12  # multiplications beyond which sampling rows is the quicker way
 MARGIN = 1e-5  # by which a ratio must pass one; float32 sums over long lists of neighbours err by less
+MAX_WALKS = 2**31 - 1  # a kernel's count of walks from a node
 
 
-@dataclass(frozen=True)
-class PMISolver:
-    """Factorises the positive part of the shifted PMI matrix.
+@dataclass(kw_only=True, eq=False, repr=False)
+class PMI(Solver):
+    """The direct solver: factorises the positive part of the shifted PMI matrix.
 
     Parameters
     ----------
-    shift : float
-        Ratios are divided by it before the logarithm; 1 is plain PMI, b the target of SGNS.
-    noise_exponent : float
-        p(f) is taken to this power, and scaled to the sum that it had: the target of SGNS with such noise.
-    memory_limit : int
-        Bytes that the solver may use for M and its workspace, besides graph, features and vectors.
-    rows : {"auto", "exact", "sampled"}
-    walks : int
-        Walks per node of a sampled row.
-    seed : int
-    start : {"degree", "node"}
-        Where the walks of p(f) start.
+    shift : float, default=1.0
+        Divide ratios by it before the logarithm. b gives the target of :class:`SGNS`; 1 works better.
+    noise_exponent : float, default=1.0
+        Replace p(f) by this power of it, scaled to the same sum: the target of :class:`SGNS` with such noise.
+    rows : {"auto", "exact", "sampled"}, default="auto"
+        Compute the matrix exactly, or estimate its rows from sampled walks. ``"auto"`` is exact where that fits;
+        the model's ``rows_`` says which it was.
+    walks : int, default=800
+        Walks a node that sampled rows are estimated from.
+    memory_limit : int or str, default="4GiB"
+        Memory for the matrix and its workspace, beside graph and vectors, such as 500MB.
+
+    Examples
+    --------
+    >>> from hopscale import MUSAE, PMI, datasets
+    >>> model = MUSAE(dimensions=8, solver=PMI(rows="exact")).fit(datasets.figure1())
+    >>> model.rows_["1"]
+    'exact rows, 22 positive entries'
     """
+
+    name = "pmi"
 
     shift: float = 1.0
     noise_exponent: float = 1.0
-    memory_limit: int = 4 * 2**30
-    rows: Rows = "auto"
+    rows: RowChoice = "auto"
     walks: int = 800
-    seed: int = 0
-    start: Start = "degree"
+    memory_limit: int | str = "4GiB"
 
-    def fit(self, pairs: Pairs, scales: Sequence[Scale], workers: Workers) -> list[Solution]:
+    def check(self, window: int) -> None:
+        """Refuse parameters that make no sense."""
+        number("shift", self.shift, least=0, above=True)
+        number("noise_exponent", self.noise_exponent, least=0)
+        choice("rows", self.rows, get_args(RowChoice))
+        whole("walks", self.walks, least=1, most=MAX_WALKS)
+        memory_bytes(self.memory_limit)
+
+    def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> list[Solution]:
         """Solutions of all scales."""
-        probabilities = [pairs.feature_probability(scale, self.start) for scale in scales]
-        scalings = [self._scaling(p) for p in probabilities]
-        # All scales that walk in one sweep where they fit together; else one by one; else from samples.
-        walked = [i for i, scale in enumerate(scales) if not scale.is_self]
-        exact: dict[int, PanelMatrix] = {}
-        if len(walked) > 1:
-            together = self._exact(pairs, [scales[i] for i in walked], [scalings[i] for i in walked], workers)
-            exact = dict(zip(walked, together, strict=True)) if together else {}
-            del together
-        solutions = []
-        for i, scale in enumerate(scales):
-            matrix = exact.pop(i, None) or self._matrix(pairs, scale, scalings[i], workers)
-            workers.say(f"scale {scale.label}: {matrix.description}")
-            solutions.append(self._factorise(matrix, scale, probabilities[i], workers))
-            del matrix  # before the next scale's is made
-        return solutions
+        return _Targets(self, context, engine, seed).solutions(scales)
 
-    def project(self, pairs: Pairs, solution: Solution, workers: Workers) -> Array:
+    def project(self, context: WalkContext, solutions: Sequence[Solution], engine: Threads, seed: int) -> list[Floats]:
         """Vectors of the nodes of another graph over the same features: M'·H·Σ⁻¹.
 
         Rows are sampled if those of ``fit`` were, so that the graph of ``fit`` gives its vectors again.
         """
-        assert solution.singular_values is not None
-        scale, sigma = solution.scale, solution.singular_values
-        inverse = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=sigma > 0)
-        basis = (solution.feature_vectors * inverse).astype(np.float32)
-        scaling = self._scaling(solution.feature_probability)
-        if scale.is_self:
-            return RowMatrix(pairs.own_rows(scaling), workers).times(basis)[:, : scale.dimensions]
-        if solution.sampled or not self._may_be_exact(pairs, [scale]):
-            return RowSampler(pairs, scale, scaling, self.walks, self.seed, workers).project(basis)
-        width = self._panel_width(pairs)
-        at_once = self._at_once(pairs, width)
-        return project_panels(pairs, scale, scaling, basis, workers, width=width, at_once=at_once)
+        targets = _Targets(self, context, engine, seed)
+        return [targets.project(solution) for solution in solutions]
 
-    def target(self, pairs: Pairs, scale: Scale, workers: Workers) -> PanelMatrix | RowMatrix:
+    def target(self, context: WalkContext, scale: Scale, engine: Threads, seed: int) -> Operator:
         """All rows of the matrix that ``fit`` factorises, to be a part of another one.
 
         Raises
@@ -107,91 +99,18 @@ class PMISolver:
         ParameterError
             If they would take more memory than the limit, even those from samples.
         """
-        scaling = self._scaling(pairs.feature_probability(scale, self.start))
-        if scale.is_self:
-            return RowMatrix(pairs.own_rows(scaling), workers)
-        found = self._unsampled(pairs, scale, scaling, workers)
-        if found is not None:
-            return found
-        sampler = RowSampler(pairs, scale, scaling, self.walks, self.seed, workers)
-        needed = sampler.bytes_needed()
-        if needed > self.memory_limit // 2:
-            raise ParameterError(
-                f"the matrix of walks over {scale.label} hop(s) between {pairs.n_nodes:,} nodes would take about "
-                f"{needed / 2**20:,.0f} MiB, more than half of memory_limit ({self.memory_limit:,} bytes): raise the "
-                "limit, or take a smaller window"
-            )
-        self._warn_of_sampling(scale)
-        return SampledMatrix(sampler, self.memory_limit // 2)
+        return _Targets(self, context, engine, seed).all_rows(scale)
 
-    def neighbors(self, pairs: Pairs, workers: Workers) -> RowMatrix:
+    def neighbors(self, context: WalkContext, engine: Threads) -> Operator:
         """The matrix of one hop between nodes, which has no more entries than A."""
-        return RowMatrix(pairs.neighbor_rows(self._scaling(pairs.feature_probability(Scale((1,), 1)))), workers)
+        scaling = self.scaling(context.feature_probability(Scale((1,), 1)))
+        return engine.sparse(context.neighbor_rows(scaling))
 
-    def _matrix(
-        self, pairs: Pairs, scale: Scale, scaling: NDArray[np.float32], workers: Workers
-    ) -> PanelMatrix | RowMatrix:
-        """The matrix of one scale on its own."""
-        if scale.is_self:
-            return RowMatrix(pairs.own_rows(scaling), workers)
-        alone = self._unsampled(pairs, scale, scaling, workers)
-        if alone is not None:
-            return alone
-        if not pairs.walks.second_order:
-            self._warn_of_sampling(scale)
-        sampler = RowSampler(pairs, scale, scaling, self.walks, self.seed, workers)
-        return SampledMatrix(sampler, self.memory_limit // 2)
-
-    def _unsampled(
-        self, pairs: Pairs, scale: Scale, scaling: NDArray[np.float32], workers: Workers
-    ) -> PanelMatrix | RowMatrix | None:
-        """Exact rows, or None where they would not fit."""
-        if self.rows != "sampled" and scale.hops == (1,) and pairs.sees_nodes and not pairs.walks.second_order:
-            return RowMatrix(pairs.neighbor_rows(scaling), workers)  # as sparse as the graph, whatever its size
-        exact = self._exact(pairs, [scale], [scaling], workers)
-        return exact[0] if exact else None
-
-    def _factorise(
-        self,
-        matrix: PanelMatrix | RowMatrix,
-        scale: Scale,
-        probability: NDArray[np.float64],
-        workers: Workers,
-    ) -> Solution:
-        b, sigma, v = leading_triplets(
-            matrix,
-            scale.dimensions,
-            workers,
-            random=np.random.default_rng([self.seed, scale.hops[-1]]),
-            doing=f"scale {scale.label}: factorise",
-        )
-        root = np.sqrt(sigma)
-        inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
-        return Solution(
-            scale,
-            node_vectors=(matrix.every_row(b, v) * inverse).astype(np.float32),
-            feature_vectors=(v * root).astype(np.float32),
-            feature_probability=probability,
-            singular_values=sigma,
-            rows=matrix.description,
-            sampled=isinstance(matrix, SampledMatrix),
-        )
-
-    def _warn_of_sampling(self, scale: Scale) -> None:
-        if self.rows == "auto":
-            warnings.warn(
-                f"scale {scale.label}: exact rows would take more than memory_limit ({self.memory_limit:,} bytes) or "
-                f"too long; they are estimated from {self.walks} walks a node. rows='exact' forces exact ones, "
-                "rows='sampled' silences this",
-                HopscaleWarning,
-                stacklevel=4,
-            )
-
-    def _scaling(self, probability: NDArray[np.float64]) -> NDArray[np.float32]:
+    def scaling(self, probability: NDArray[np.float64]) -> NDArray[np.float32]:
         """1/(shift·q(f)), q the noise; 0 for features that are never seen, which then carry no information.
 
-        Less a margin: a feature that is met everywhere has a ratio of one, and what rounding leaves above
-        that would otherwise be factorised as if it meant something.
+        Less a margin: a feature that is met everywhere has a ratio of one, and what rounding leaves above that would
+        otherwise be factorised as if it meant something.
         """
         seen = probability > 0
         noise = np.where(seen, probability**self.noise_exponent, 0.0)
@@ -199,52 +118,194 @@ class PMISolver:
         inverse = np.divide(1.0 - MARGIN, noise * self.shift, out=np.zeros_like(probability), where=seen)
         return inverse.astype(np.float32)
 
-    def _panel_width(self, pairs: Pairs) -> int:
+
+@dataclass(frozen=True)
+class _Target:
+    """M, or some of its rows; ``every_row`` then gives M·v for all nodes."""
+
+    operator: Operator
+    rows: str
+    every_row: Callable[[Floats], Floats] | None = None
+    sampled: bool = False
+
+
+class _Targets:
+    """The matrices of one fit: which form each has is decided by the memory limit."""
+
+    def __init__(self, solver: PMI, context: WalkContext, engine: Threads, seed: int) -> None:
+        self._solver, self._context, self._engine, self._seed = solver, context, engine, seed
+        self._memory = memory_bytes(solver.memory_limit)
+
+    def solutions(self, scales: Sequence[Scale]) -> list[Solution]:
+        probabilities = [self._context.feature_probability(scale) for scale in scales]
+        scalings = [self._solver.scaling(p) for p in probabilities]
+        # All scales that walk in one sweep where they fit together; else one by one; else from samples.
+        walked = [i for i, scale in enumerate(scales) if not scale.is_self]
+        exact: dict[int, _Target] = {}
+        if len(walked) > 1:
+            together = self._exact([scales[i] for i in walked], [scalings[i] for i in walked])
+            exact = dict(zip(walked, together, strict=True)) if together else {}
+            del together
+        found = []
+        for i, scale in enumerate(scales):
+            target = exact.pop(i, None) or self._target(scale, scalings[i])
+            self._engine.say(f"scale {scale.label}: {target.rows}")
+            found.append(self._factorised(target, scale, probabilities[i]))
+            del target  # before the next scale's is made
+        return found
+
+    def project(self, solution: Solution) -> Floats:
+        assert solution.singular_values is not None
+        scale, sigma = solution.scale, solution.singular_values
+        inverse = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=sigma > 0)
+        basis = (solution.feature_vectors * inverse).astype(np.float32)
+        scaling = self._solver.scaling(solution.feature_probability)
+        if scale.is_self:
+            return self._engine.host(self._engine.sparse(self._context.own_rows(scaling)) @ basis)
+        if solution.sampled or not self._may_be_exact([scale]):
+            return self._sampler(scale, scaling).project(basis)
+        return self._exact_rows.project(scale, scaling, basis, self._engine, at_once=self._at_once)
+
+    def all_rows(self, scale: Scale) -> Operator:
+        scaling = self._solver.scaling(self._context.feature_probability(scale))
+        found = self._unsampled(scale, scaling)
+        if found is not None:
+            return found.operator
+        sampler = self._sampler(scale, scaling)
+        needed = sampler.bytes_needed()
+        if needed > self._memory // 2:
+            raise ParameterError(
+                f"the matrix of walks over {scale.label} hop(s) between {self._context.n_nodes:,} nodes would take "
+                f"about {needed / 2**20:,.0f} MiB, more than half of ",
+                Setting("memory_limit"),
+                f" ({self._memory:,} bytes): raise the limit, or take a smaller window",
+            )
+        self._warn_of_sampling(scale)
+        return self._sampled(sampler).operator
+
+    def _target(self, scale: Scale, scaling: NDArray[np.float32]) -> _Target:
+        """The matrix of one scale on its own."""
+        found = self._unsampled(scale, scaling)
+        if found is not None:
+            return found
+        if not self._context.transitions.second_order:
+            self._warn_of_sampling(scale)
+        return self._sampled(self._sampler(scale, scaling))
+
+    def _unsampled(self, scale: Scale, scaling: NDArray[np.float32]) -> _Target | None:
+        """Exact rows, or None where they would not fit."""
+        context = self._context
+        if scale.is_self:
+            return self._sparse(context.own_rows(scaling))
+        if (
+            self._solver.rows != "sampled"
+            and scale.hops == (1,)
+            and context.sees_nodes
+            and not context.transitions.second_order
+        ):
+            return self._sparse(context.neighbor_rows(scaling))  # as sparse as the graph, whatever its size
+        exact = self._exact([scale], [scaling])
+        return exact[0] if exact else None
+
+    def _sparse(self, matrix: sp.csr_array) -> _Target:
+        return _Target(self._engine.sparse(matrix), _exact_words(matrix.nnz))
+
+    def _sampler(self, scale: Scale, scaling: NDArray[np.float32]) -> RowSampler:
+        return RowSampler(self._context, scale, scaling, self._solver.walks, self._seed, self._engine)
+
+    def _sampled(self, sampler: RowSampler) -> _Target:
+        matrix, complete = sampler.learning_rows(self._memory // 2)
+        which = "all rows" if complete else f"{matrix.shape[0]:,} of {self._context.n_nodes:,} rows"
+        words = f"rows sampled from {sampler.walks} walks a node, learning from {which}"
+        return _Target(self._engine.sparse(matrix), words, None if complete else sampler.project, sampled=True)
+
+    def _factorised(self, target: _Target, scale: Scale, probability: NDArray[np.float64]) -> Solution:
+        b, sigma, v = leading_triplets(
+            target.operator,
+            scale.dimensions,
+            self._engine,
+            random=np.random.default_rng([self._seed, scale.hops[-1]]),
+            doing=f"scale {scale.label}: factorise",
+        )
+        b, v = self._engine.host(b), self._engine.host(v)
+        root = np.sqrt(sigma)
+        inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
+        return Solution(
+            scale,
+            node_vectors=((target.every_row(v) if target.every_row else b) * inverse).astype(np.float32),
+            feature_vectors=(v * root).astype(np.float32),
+            feature_probability=probability,
+            singular_values=sigma,
+            rows=target.rows,
+            sampled=target.sampled,
+        )
+
+    def _warn_of_sampling(self, scale: Scale) -> None:
+        if self._solver.rows == "auto":
+            warning = HopscaleWarning(
+                f"scale {scale.label}: exact rows would take more than ",
+                Setting("memory_limit"),
+                f" ({self._memory:,} bytes) or too long; they are estimated from {self._solver.walks} walks a node. ",
+                Setting("rows", "exact"),
+                " forces exact ones, ",
+                Setting("rows", "sampled"),
+                " silences this",
+            )
+            warnings.warn(warning, stacklevel=7)  # the call of fit
+
+    # How exact rows are computed within the memory limit.
+
+    @cached_property
+    def _exact_rows(self) -> ExactRows:
+        return ExactRows(self._context, self._width)
+
+    @property
+    def _width(self) -> int:
         """Columns of a panel: fewer where a block of 64 would take much of the memory limit."""
         width = 64
-        while width > 16 and pairs.panel_workspace(width) > self.memory_limit // 8:
+        while width > 16 and ExactRows.workspace(self._context, width) > self._memory // 8:
             width //= 2
         return width
 
-    def _at_once(self, pairs: Pairs, width: int) -> int:
-        return max(1, int(self.memory_limit // 4 // max(1, pairs.panel_workspace(width))))
+    @property
+    def _at_once(self) -> int:
+        return max(1, int(self._memory // 4 // max(1, ExactRows.workspace(self._context, self._width))))
 
-    def _may_be_exact(self, pairs: Pairs, scales: Sequence[Scale]) -> bool:
-        if pairs.walks.second_order:  # known from samples only
+    def _may_be_exact(self, scales: Sequence[Scale]) -> bool:
+        if self._context.transitions.second_order:  # known from samples only
             return False
-        if self.rows == "exact":
+        if self._solver.rows == "exact":
             return True
-        fits = pairs.panel_workspace(self._panel_width(pairs)) <= self.memory_limit // 2
-        return self.rows == "auto" and fits and pairs.work(scales) <= EXACT_WORK
+        fits = ExactRows.workspace(self._context, self._width) <= self._memory // 2
+        return self._solver.rows == "auto" and fits and ExactRows.work(self._context, scales) <= EXACT_WORK
 
-    def _exact(
-        self,
-        pairs: Pairs,
-        scales: Sequence[Scale],
-        scalings: Sequence[NDArray[np.float32]],
-        workers: Workers,
-    ) -> list[PanelMatrix] | None:
+    def _exact(self, scales: Sequence[Scale], scalings: Sequence[NDArray[np.float32]]) -> list[_Target] | None:
         """Compressed exact matrices of the scales, or None where they would pass the memory limit."""
-        if not scales or not self._may_be_exact(pairs, scales):
+        if not scales or not self._may_be_exact(scales):
             return None
-        forced = self.rows == "exact" and len(scales) == 1
-        width = self._panel_width(pairs)
-        count = -(-pairs.n_features // width)
+        forced = self._solver.rows == "exact" and len(scales) == 1
+        rows, engine = self._exact_rows, self._engine
         # Spread over the columns first, so that the first few panels tell how large all will be.
-        stride = max(1, count // TRIAL_PANELS)
-        order = [j for first in range(stride) for j in range(first, count, stride)]
-        stored: list[list[Panel | None]] = [[None] * count for _ in scales]
-        used, budget = 0, self.memory_limit * 3 // 4
+        stride = max(1, rows.count // TRIAL_PANELS)
+        order = [j for first in range(stride) for j in range(first, rows.count, stride)]
+        stored: list[list[Panel | None]] = [[None] * rows.count for _ in scales]
+        used, budget = 0, self._memory * 3 // 4
         label = ", ".join(scale.label for scale in scales)
-        with workers.bar(count, f"scale {label}: exact rows", "panel") as bar:
-            at_once = self._at_once(pairs, width)
-            panels = pairs.panels(scales, scalings, width=width, order=order, workers=workers, at_once=at_once)
+        with engine.bar(rows.count, f"scale {label}: exact rows", "panel") as bar:
+            panels = rows.panels(scales, scalings, engine, order=order, at_once=self._at_once)
             for done, (j, by_scale) in enumerate(zip(order, panels, strict=True), start=1):
                 for i, panel in enumerate(by_scale):
                     stored[i][j] = panel
                     used += panel.nbytes
-                expected = used if done < min(TRIAL_PANELS, count) else used * count / done
+                expected = used if done < min(TRIAL_PANELS, rows.count) else used * rows.count / done
                 if expected > budget and not forced:
                     return None
                 bar.update(1)
-        return [PanelMatrix([p for p in each if p], pairs.n_features, width, workers) for each in stored]
+        matrices = [
+            PanelMatrix([p for p in each if p], self._context.n_features, rows.width, engine) for each in stored
+        ]
+        return [_Target(matrix, _exact_words(matrix.entries)) for matrix in matrices]
+
+
+def _exact_words(entries: int) -> str:
+    return f"exact rows, {entries:,} positive entries"

@@ -11,21 +11,23 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopscale._core import _native
-from hopscale.exceptions import DivergenceError
-from hopscale.pairs import Pairs, Scale
-from hopscale.parallel import Workers
-from hopscale.solvers.result import Solution
-from hopscale.solvers.tables import Array, padded, table_of, zero_table
-from hopscale.walks import NoiseTable, Start, expected_visits
+from hopscale.checks import choice, number, whole
+from hopscale.compute import Threads
+from hopscale.compute.aligned import Floats, aligned, aligned_zeros
+from hopscale.exceptions import DivergenceError, ParameterError, Setting
+from hopscale.solvers.base import Solution, Solver
+from hopscale.walks import Scale, Start, WalkContext
+from hopscale.walks.sampling import noise_table
 
-__all__ = ["MAX_NEGATIVES", "SGNSSolver"]
+__all__ = ["SGNS"]
 
-_Copy = tuple[Array, NDArray[np.uint32], int]  # a shard's features, updates of each, pairs seen
+_Copy = tuple[Floats, NDArray[np.uint32], int]  # a shard's features, updates of each, pairs seen
 
 SHARDS = 16
 # Rounds: enough that a feature has few updates in a shard between two averages, or the shards drift apart.
@@ -43,82 +45,99 @@ LEAST_VISITS = 8  # of a node, however small its share: its random start must no
 MAX_NEGATIVES = 64  # what the kernel holds at once
 
 
-@dataclass(frozen=True)
-class SGNSSolver:
-    """Trains vectors whose products estimate PMI − log b.
+@dataclass(kw_only=True, eq=False, repr=False)
+class SGNS(Solver):
+    """Skip-gram with negative sampling: trains vectors whose products estimate PMI − log b.
 
     Parameters
     ----------
-    walk_length, walks_per_node, window, epochs : int
-        Together they say how many pairs are seen: each walk has ``walk_length - window`` source
-        positions, each gives pairs in both directions.
-    negatives : int
+    walk_length : int, default=80
+        Length of the walks, l.
+    walks_per_node : int, default=10
+        Number of walks a node, p.
+    start : {"degree", "node"}, default="degree"
+        Start walks at nodes drawn in proportion to their degree (the paper's algorithm), or ``walks_per_node`` at every
+        node (the authors' code).
+    epochs : int, default=5
+        Passes over as many pairs as the walks have.
+    negatives : int, default=5
         Noise features per pair, b.
-    learning_rate, min_learning_rate : float
-        First and last rate; linear in between.
-    start : {"degree", "node"}
-    noise_exponent : float
-        Noise is drawn in proportion to p(f) to this power.
-    subsample : float
-        Frequent features are kept with probability √(subsample/p) + subsample/p, p their share of all
-        pairs; 0 keeps all.
-    share_negatives : bool
-        Let small batches of pairs share their noise; see ``BATCH``.
-    seed : int
+    share_negatives : bool, default=True
+        Let small batches of pairs share their noise: much faster, with no measurable loss.
+    noise_exponent : float, default=1.0
+        Draw noise in proportion to this power of p(f). The paper's theory has 1, the authors' code 0.75.
+    subsample : float, default=0.0
+        Sub-sample frequent features as word2vec does, or keep all with 0; the authors' code has 1e-3. A feature is kept
+        with probability √(subsample/p) + subsample/p, p its share of all pairs.
+    learning_rate : float, default=0.05
+        First learning rate; it falls linearly.
+    min_learning_rate : float, default=0.025
+        Last learning rate.
+
+    Examples
+    --------
+    >>> from hopscale import AE, SGNS, datasets
+    >>> AE(dimensions=8, solver=SGNS(epochs=1)).set_params(solver__epochs=2).solver
+    SGNS(epochs=2)
     """
 
-    walk_length: int
-    walks_per_node: int
-    window: int
-    epochs: int
-    negatives: int
-    learning_rate: float = 0.05
-    min_learning_rate: float = 0.025
+    name = "sgns"
+
+    walk_length: int = 80
+    walks_per_node: int = 10
     start: Start = "degree"
+    epochs: int = 5
+    negatives: int = 5
+    share_negatives: bool = True
     noise_exponent: float = 1.0
     subsample: float = 0.0
-    share_negatives: bool = True
-    seed: int = 0
+    learning_rate: float = 0.05
+    min_learning_rate: float = 0.025
 
-    def fit(self, pairs: Pairs, scales: Sequence[Scale], workers: Workers) -> list[Solution]:
+    def check(self, window: int) -> None:
+        """Refuse parameters that make no sense."""
+        whole("walks_per_node", self.walks_per_node, least=1)
+        choice("start", self.start, get_args(Start))
+        whole("epochs", self.epochs, least=1)
+        whole("negatives", self.negatives, least=1, most=MAX_NEGATIVES)
+        number("noise_exponent", self.noise_exponent, least=0)
+        number("subsample", self.subsample, least=0)
+        number("learning_rate", self.learning_rate, least=0, above=True)
+        number("min_learning_rate", self.min_learning_rate, least=0)
+        if whole("walk_length", self.walk_length, least=1) <= window:
+            raise ParameterError(
+                "must be larger than ", Setting("window", window), parameter="walk_length", value=self.walk_length
+            )
+
+    def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> list[Solution]:
         """Solutions of all scales, trained one after the other."""
-        return [self._train(pairs, scale, None, workers) for scale in scales]
+        window = max(scale.hops[-1] for scale in scales)
+        found = []
+        for scale in scales:
+            task = _Task(self, context, scale, window, context.feature_probability(scale), engine, seed)
+            G = task.initial()
+            H = task.train(G, aligned_zeros(context.n_features, scale.dimensions))
+            found.append(
+                Solution(
+                    scale,
+                    node_vectors=np.ascontiguousarray(G[:, : scale.dimensions]),
+                    feature_vectors=np.ascontiguousarray(H[:, : scale.dimensions]),
+                    feature_probability=task.probability,
+                    rows=f"{task.pairs_seen:,} pairs of walks",
+                )
+            )
+        return found
 
-    def project(self, pairs: Pairs, solution: Solution, workers: Workers) -> Array:
+    def project(self, context: WalkContext, solutions: Sequence[Solution], engine: Threads, seed: int) -> list[Floats]:
         """Vectors of the nodes of another graph: the same training with the features' vectors frozen."""
-        return self._train(pairs, solution.scale, solution, workers).node_vectors
-
-    def _train(self, pairs: Pairs, scale: Scale, frozen: Solution | None, workers: Workers) -> Solution:
-        probability = frozen.feature_probability if frozen else pairs.feature_probability(scale)
-        visits = self._visits(pairs, scale)
-        task = _Task(self, pairs, scale, probability, visits, workers)
-        d = scale.dimensions
-        G = table_of(_initial(pairs.n_nodes, d, self.seed, scale))
-        G[visits == 0] = 0.0  # never trained: noise would pass for knowledge
-        if frozen:
-            H = table_of(frozen.feature_vectors)
-            task.place(G, H)
-        else:
-            H = task.train(G, zero_table(pairs.n_features, padded(d)))
-        return Solution(
-            scale,
-            node_vectors=np.ascontiguousarray(G[:, :d]),
-            feature_vectors=np.ascontiguousarray(H[:, :d]),
-            feature_probability=probability,
-            rows=f"{task.pairs_seen:,} pairs of walks",
-        )
-
-    def _visits(self, pairs: Pairs, scale: Scale) -> NDArray[np.float64]:
-        """Expected number of visits of each node over the whole training."""
-        if scale.is_self:  # a pass over every node's own features each epoch, as in the authors' code
-            return np.where(pairs.sees_features(scale), float(self.epochs), 0.0)
-        positions = self.walk_length - self.window
-        once = expected_visits(
-            pairs.adjacency, start=self.start, walks_per_node=self.walks_per_node, positions=positions
-        )
-        # Either side of the source. Nodes that never meet a feature are not visited: there is nothing to learn.
-        seen = pairs.sees_features(scale) & (once > 0)
-        return np.where(seen, np.maximum(2.0 * self.epochs * once, LEAST_VISITS), 0.0)
+        window = max(solution.scale.hops[-1] for solution in solutions)
+        found = []
+        for solution in solutions:
+            task = _Task(self, context, solution.scale, window, solution.feature_probability, engine, seed)
+            G = task.initial()
+            task.place(G, aligned(solution.feature_vectors))
+            found.append(np.ascontiguousarray(G[:, : solution.scale.dimensions]))
+        return found
 
 
 class _Task:
@@ -126,39 +145,70 @@ class _Task:
 
     def __init__(
         self,
-        solver: SGNSSolver,
-        pairs: Pairs,
+        solver: SGNS,
+        context: WalkContext,
         scale: Scale,
+        window: int,
         probability: NDArray[np.float64],
-        visits: NDArray[np.float64],
-        workers: Workers,
+        engine: Threads,
+        seed: int,
     ) -> None:
-        self.solver, self.scale, self.workers, self.visits = solver, scale, workers, visits
-        random = np.random.default_rng([solver.seed, scale.hops[-1], 2])
-        n = pairs.n_nodes
+        self.solver, self.context, self.scale, self.probability = solver, context, scale, probability
+        self.engine, self.seed = engine, seed
+        self.visits = self._expected_visits(window)
+        random = np.random.default_rng([seed, scale.hops[-1], 2])
+        n = context.n_nodes
         order = random.permutation(n).astype(np.int32)
         # A few passes over the nodes' own features are too few updates to be averaged over shards (R² on
         # wiki-chameleon .53 in one shard, .31 in 16), and too little work to need threads.
         shards = 1 if scale.is_self else min(SHARDS, n)
-        self.rounds = solver.epochs if scale.is_self else _rounds(pairs, scale, visits)
+        self.rounds = solver.epochs if scale.is_self else self._enough_rounds()
         self.shards = [np.ascontiguousarray(order[s::shards]) for s in range(shards)]
         self.offset = random.random(n)
         self.tail = 1 if scale.is_self else int(self.rounds * TAIL)
-        noise = NoiseTable.of(np.where(probability > 0, probability**solver.noise_exponent, 0.0))
-        self.arguments = (
-            *pairs.walks.kernel_arguments,
-            pairs.context_offsets,
-            pairs.context_columns,
-            _expected_counts(pairs),
-            _keep_probability(probability, solver.subsample),
-            noise.last,
-            noise.feature,
-            noise.guide,
-            noise.shift,
+        batch, shared = self._batch()
+        self.kernel = _native.SkipGram(
+            context.transitions.kernel,
+            context.kernel_features,
+            noise_table(np.where(probability > 0, probability**solver.noise_exponent, 0.0)),
+            hops=scale.mask,
+            negatives=solver.negatives,
+            batch=batch,
+            shared=shared,
+            seed=seed,
+            scale=scale.hops[-1],
+            counts=_expected_counts(context),
+            keep=_keep_probability(probability, solver.subsample),
         )
-        self.batch, self.shared = self._batch()
         self.pairs_seen = 0
-        self._spare: deque[tuple[Array, NDArray[np.uint32]]] = deque()
+        self._spare: deque[tuple[Floats, NDArray[np.uint32]]] = deque()
+
+    def initial(self) -> Floats:
+        """Vectors of the nodes before training: word2vec's start, uniform in ±1/(2d)."""
+        d = self.scale.dimensions
+        random = np.random.default_rng([self.seed, self.scale.hops[-1], 1])
+        start = random.random((self.context.n_nodes, d), dtype=np.float32) - np.float32(0.5)
+        G = aligned(start / np.float32(d))
+        G[self.visits == 0] = 0.0  # never trained: the random start must not pass for a vector
+        return G
+
+    def _expected_visits(self, window: int) -> NDArray[np.float64]:
+        """Expected number of visits of each node over the whole training."""
+        solver, sees = self.solver, self.context.sees_features(self.scale)
+        if self.scale.is_self:  # a pass over every node's own features each epoch, as in the authors' code
+            return np.where(sees, float(solver.epochs), 0.0)
+        once = self.context.transitions.expected_visits(
+            start=solver.start, walks_per_node=solver.walks_per_node, positions=solver.walk_length - window
+        )
+        # Either side of the source. Nodes that never meet a feature are not visited: there is nothing to learn.
+        return np.where(sees & (once > 0), np.maximum(2.0 * solver.epochs * once, LEAST_VISITS), 0.0)
+
+    def _enough_rounds(self) -> int:
+        """Rounds in which a shard updates a feature about ``UPDATES_PER_ROUND`` times."""
+        context = self.context
+        per_visit = len(self.scale.hops) * context.features.nnz / max(1, context.n_nodes)
+        updates = self.visits.sum() * per_visit / SHARDS / max(1, context.n_features)
+        return int(np.clip(np.ceil(updates / UPDATES_PER_ROUND), LEAST_ROUNDS, MOST_ROUNDS))
 
     def _batch(self) -> tuple[int, int]:
         """Positives per batch, and noise features drawn for them."""
@@ -170,17 +220,17 @@ class _Task:
         own = max(1, min(OWN_BATCH, MAX_NEGATIVES // negatives))
         return own, own * negatives
 
-    def train(self, G: Array, H: Array) -> Array:
+    def train(self, G: Floats, H: Floats) -> Floats:
         """All rounds; G is trained in place, the features' vectors are returned."""
         mean_G, mean_H = np.zeros_like(G), np.zeros_like(H)
-        with self.workers.bar(self.rounds, f"scale {self.scale.label}: train", "round") as bar:
+        with self.engine.bar(self.rounds, f"scale {self.scale.label}: train", "round") as bar:
             for round_ in range(self.rounds):
 
-                def shard(nodes: NDArray[np.int32], round_: int = round_, H: Array = H) -> _Copy:
+                def shard(nodes: NDArray[np.int32], round_: int = round_, H: Floats = H) -> _Copy:
                     own, touches = self._own(H)
                     return own, touches, self._run(nodes, round_, G, H, own, touches)
 
-                H = self._average(H, self.workers.map(shard, self.shards))
+                H = self._average(H, self.engine.map(shard, self.shards))
                 if round_ >= self.rounds - self.tail:
                     mean_G += G
                     mean_H += H
@@ -189,7 +239,7 @@ class _Task:
         mean_H /= self.tail
         return mean_H
 
-    def place(self, G: Array, H: Array) -> None:
+    def place(self, G: Floats, H: Floats) -> None:
         """All rounds with frozen features: nodes are independent, so shards need not wait for each other."""
 
         def shard(nodes: NDArray[np.int32]) -> int:
@@ -201,27 +251,27 @@ class _Task:
             G[nodes] = mean / np.float32(self.tail)
             return seen
 
-        with self.workers.bar(len(self.shards), f"scale {self.scale.label}: place", "shard") as bar:
-            for seen in self.workers.map(shard, self.shards):
+        with self.engine.bar(len(self.shards), f"scale {self.scale.label}: place", "shard") as bar:
+            for seen in self.engine.map(shard, self.shards):
                 self.pairs_seen += seen
                 bar.update(1)
 
-    def _own(self, H: Array) -> tuple[Array, NDArray[np.uint32]]:
+    def _own(self, H: Floats) -> tuple[Floats, NDArray[np.uint32]]:
         """Room for a shard's own features, copied as they are met, and for its count of updates."""
         try:
             own, touches = self._spare.pop()  # used before
         except IndexError:
-            return zero_table(*H.shape), np.zeros(len(H), dtype=np.uint32)
+            return aligned_zeros(*H.shape), np.zeros(len(H), dtype=np.uint32)
         touches.fill(0)
         return own, touches
 
-    def _average(self, before: Array, copies: Iterator[_Copy]) -> Array:
+    def _average(self, before: Floats, copies: Iterator[_Copy]) -> Floats:
         """Mean of the shards' copies, each feature weighted by how often a shard updated it.
 
         A feature that only one shard has seen moves as far as that shard moved it; plain averaging would
         shorten its step by the number of shards.
         """
-        total = zero_table(*before.shape)
+        total = aligned_zeros(*before.shape)
         count = np.zeros(len(before))
         for own, touches, seen in copies:
             _native.accumulate(own, touches, total)
@@ -237,9 +287,9 @@ class _Task:
         self,
         nodes: NDArray[np.int32],
         round_: int,
-        G: Array,
-        H: Array,
-        own: Array | None,
+        G: Floats,
+        H: Floats,
+        own: Floats | None,
         touches: NDArray[np.uint32] | None,
     ) -> int:
         """Train some nodes for a round, and with them their own copy of H if there is one; returns the pairs."""
@@ -250,48 +300,30 @@ class _Task:
         visits = np.floor((round_ + 1) * rate + offset) - np.floor(round_ * rate + offset)
         progress = round_ / max(1, self.rounds - 1)
         learning_rate = solver.learning_rate + progress * (solver.min_learning_rate - solver.learning_rate)
-        seen, wrong = _native.train(
-            *self.arguments,
+        seen, wrong = self.kernel.train(
             G,
             H,
             own,
             touches,
             nodes,
             visits.astype(np.int64),
-            self.scale.mask,
-            learning_rate,
-            solver.negatives,
-            self.batch,
-            self.shared,
-            solver.seed,
-            self.scale.hops[-1],
-            round_,
-            self.workers.stop,
+            learning_rate=learning_rate,
+            round=round_,
+            stop=self.engine.stop,
         )
         if wrong >= 0:
             raise DivergenceError(
                 f"training diverged at scale {self.scale.label} in round {round_ + 1} of {self.rounds} (node "
-                f"row {wrong}): try a smaller learning_rate than {solver.learning_rate}"
+                f"row {wrong}): try a smaller ",
+                Setting("learning_rate"),
+                f" than {solver.learning_rate}",
             )
         return seen
 
 
-def _rounds(pairs: Pairs, scale: Scale, visits: NDArray[np.float64]) -> int:
-    """Rounds in which a shard updates a feature about ``UPDATES_PER_ROUND`` times."""
-    per_visit = len(scale.hops) * pairs.context.nnz / max(1, pairs.n_nodes)
-    updates = visits.sum() * per_visit / SHARDS / max(1, pairs.n_features)
-    return int(np.clip(np.ceil(updates / UPDATES_PER_ROUND), LEAST_ROUNDS, MOST_ROUNDS))
-
-
-def _initial(n: int, d: int, seed: int, scale: Scale) -> Array:
-    """word2vec's start: uniform in ±1/(2d)."""
-    random = np.random.default_rng([seed, scale.hops[-1], 1])
-    return (random.random((n, d), dtype=np.float32) - np.float32(0.5)) / np.float32(d)
-
-
-def _expected_counts(pairs: Pairs) -> NDArray[np.float32] | None:
+def _expected_counts(context: WalkContext) -> NDArray[np.float32] | None:
     """How often an entry of the context is a positive at a visit: its value over the mean value."""
-    values = pairs.context.data
+    values = context.features.data
     if not values.size or np.all(values == values[0]):
         return None
     return (values / np.float32(values.mean(dtype=np.float64))).astype(np.float32)

@@ -14,8 +14,8 @@ from sklearn.metrics import average_precision_score
 from hopscale.exceptions import ParameterError
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
-from hopscale.models.parameters import whole
-from hopscale.parallel import ranges
+from hopscale.checks import whole
+from hopscale.compute.threads import ranges
 from hopscale.tasks.hiding import absent_positions, hidden_count
 from hopscale.tasks.metrics import roc_auc
 from hopscale.tasks.splits import Record

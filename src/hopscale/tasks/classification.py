@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import HopscaleWarning
-from hopscale.models.parameters import number
-from hopscale.parallel import Workers
+from hopscale.checks import number
+from hopscale.compute.threads import Workers
 from hopscale.tasks.labels import class_codes
 from hopscale.tasks.logistic import LogisticParts
 from hopscale.tasks.metrics import classification_scores

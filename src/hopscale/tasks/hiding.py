@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, ParameterError
-from hopscale.models.parameters import number
+from hopscale.checks import number
 
 __all__ = ["absent_positions", "hidden_count"]
 

@@ -10,8 +10,8 @@ from sklearn.linear_model import enet_path
 from sklearn.metrics import r2_score
 
 from hopscale.exceptions import GraphError, ParameterError
-from hopscale.models.parameters import number
-from hopscale.parallel import Workers
+from hopscale.checks import number
+from hopscale.compute.threads import Workers
 from hopscale.tasks.labels import has_value
 from hopscale.tasks.splits import Record, in_pieces, matched, seeded_splits
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import GraphError, HopscaleWarning
-from hopscale.models.parameters import number, whole
+from hopscale.checks import number, whole
 from hopscale.tasks.labels import class_codes
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores

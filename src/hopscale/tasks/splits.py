@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import GraphError, ParameterError
-from hopscale.models.parameters import whole
-from hopscale.parallel import Workers, ranges
+from hopscale.checks import whole
+from hopscale.compute.threads import Workers, ranges
 
 __all__ = ["Record", "in_pieces", "matched", "seeded_split", "seeded_splits"]
 

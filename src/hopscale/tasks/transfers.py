@@ -11,8 +11,8 @@ from sklearn.base import clone
 
 from hopscale.exceptions import GraphError, ParameterError
 from hopscale.io import as_graph
-from hopscale.models.parameters import number, whole
-from hopscale.parallel import Workers
+from hopscale.checks import number, whole
+from hopscale.compute.threads import Workers
 from hopscale.tasks.labels import class_codes
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores

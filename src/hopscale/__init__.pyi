@@ -1,0 +1,35 @@
+from hopscale import datasets as datasets
+from hopscale import exceptions as exceptions
+from hopscale import graph as graph
+from hopscale import io as io
+from hopscale import models as models
+from hopscale import solvers as solvers
+from hopscale import tasks as tasks
+from hopscale.datasets import load as load
+from hopscale.graph import AttributedGraph as AttributedGraph
+from hopscale.io import from_edges as from_edges
+from hopscale.io import from_networkx as from_networkx
+from hopscale.io import from_tables as from_tables
+from hopscale.io import read_graph as read_graph
+from hopscale.models import load_model as load_model
+from hopscale.models.matrix.aane import AANE as AANE
+from hopscale.models.matrix.asne import ASNE as ASNE
+from hopscale.models.matrix.bane import BANE as BANE
+from hopscale.models.matrix.feather import FEATHER as FEATHER
+from hopscale.models.matrix.hope import HOPE as HOPE
+from hopscale.models.matrix.line import LINE as LINE
+from hopscale.models.matrix.sine import SINE as SINE
+from hopscale.models.matrix.tadw import TADW as TADW
+from hopscale.models.matrix.tene import TENE as TENE
+from hopscale.models.walk.ae import AE as AE
+from hopscale.models.walk.deepwalk import DeepWalk as DeepWalk
+from hopscale.models.walk.grarep import GraRep as GraRep
+from hopscale.models.walk.musae import MUSAE as MUSAE
+from hopscale.models.walk.netmf import NetMF as NetMF
+from hopscale.models.walk.node2vec import Node2Vec as Node2Vec
+from hopscale.models.walk.walklets import Walklets as Walklets
+from hopscale.solvers import PMI as PMI
+from hopscale.solvers import SGNS as SGNS
+from hopscale.tasks import evaluate as evaluate
+
+__version__: str

@@ -1,0 +1,97 @@
+"""Checks of parameters: what comes back has the type that the code relies on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from hopscale.exceptions import ParameterError
+
+__all__ = ["check_seed", "choice", "even", "in_words", "memory_bytes", "number", "seed_of", "whole"]
+
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+def whole(name: str, value: Any, *, least: int, most: int | None = None) -> int:
+    """A whole number of at least ``least`` and at most ``most``."""
+    right = isinstance(value, Integral) and not isinstance(value, bool)
+    if not right or value < least or (most is not None and value > most):
+        bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ParameterError(f"must be a whole number {bounds}, not {value!r}", parameter=name)
+    return int(value)
+
+
+def even(name: str, value: Any) -> int:
+    """An even number of at least 2: half of it goes to either of two blocks."""
+    if whole(name, value, least=2) % 2:
+        raise ParameterError(f"must be an even number, half of it for either block, not {value!r}", parameter=name)
+    return int(value)
+
+
+def number(name: str, value: Any, *, least: float, above: bool = False, below: float | None = None) -> float:
+    """A finite number of at least (or above) ``least``, and below ``below``."""
+    right = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
+    if not right or value < least or (above and value == least) or (below is not None and value >= below):
+        bounds = f"{'above' if above else 'of at least'} {least:g}" + ("" if below is None else f" and below {below:g}")
+        raise ParameterError(f"must be a number {bounds}, not {value!r}", parameter=name)
+    return float(value)
+
+
+def choice(name: str, value: Any, options: Iterable[str]) -> Any:
+    """One of some words."""
+    options = tuple(options)
+    if not isinstance(value, str) or value not in options:
+        raise ParameterError(f"must be one of {', '.join(map(repr, options))}, not {value!r}", parameter=name)
+    return value
+
+
+def memory_bytes(value: Any) -> int:
+    """Bytes from a number or a text such as ``"4GiB"`` or ``"500 MB"``; units are powers of 1024.
+
+    >>> memory_bytes("4GiB") == 4 * 2**30
+    True
+    """
+    if isinstance(value, str):
+        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([KMGT]?)I?B?\s*", value.upper())
+        if found:
+            return whole("memory_limit", int(float(found[1]) * _UNITS[found[2]]), least=1)
+    elif isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 1 <= value < 2**63:
+        return int(value)
+    raise ParameterError(f"must be a number of bytes or a text such as '4GiB', not {value!r}", parameter="memory_limit")
+
+
+def in_words(size: float) -> str:
+    """Bytes in a unit that suits.
+
+    >>> in_words(3 * 2**30)
+    '3.0 GiB'
+    """
+    for unit in ("bytes", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}"
+        size /= 1024
+    return f"{size:.1f} GiB"
+
+
+def check_seed(random_state: Any) -> None:
+    """Refuse what is no ``random_state``, without drawing from one."""
+    if not isinstance(random_state, (np.random.RandomState, np.random.Generator)):
+        seed_of(random_state)
+
+
+def seed_of(random_state: Any) -> int:
+    """A 63-bit seed: a whole number is taken as it is, anything else is drawn from once."""
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        return whole("random_state", random_state, least=0) & (2**63 - 1)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63 - 1))
+    from sklearn.utils import check_random_state  # which takes long to import
+
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise ParameterError(f"must be a seed: {error}", parameter="random_state") from error

@@ -1,0 +1,80 @@
+"""The contract between the mathematics and whatever runs it.
+
+**Tall arrays belong to the engine, small ones are NumPy's.** A tall array has a row for each node or feature. It may
+live in another memory and be of another library: code over an engine adds tall arrays, multiplies them by numbers,
+takes some of their rows, and leaves everything else to the methods below and to operators. A small array has a row for
+each dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from hopscale.compute.operators import Operator
+
+__all__ = ["Engine", "Progress", "Small", "Tall"]
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+Tall = Any
+Small = NDArray[Any]
+
+
+class Progress(Protocol):
+    """A progress bar that is open in a ``with`` block."""
+
+    def __enter__(self) -> Progress: ...
+
+    def __exit__(self, *error: object) -> object: ...
+
+    def update(self, n: float = 1) -> object:
+        """Count ``n`` more steps as done."""
+
+
+class Engine(Protocol):
+    """Runs work over pieces and multiplies tall arrays: the same bits from run to run."""
+
+    def map(
+        self, function: Callable[[Task], Result], tasks: Iterable[Task], *, at_once: int | None = None
+    ) -> Iterator[Result]:
+        """Results of ``function`` over ``tasks``, in order, of which at most ``at_once`` run at a time."""
+
+    def normal(self, rows: int, columns: int, random: np.random.Generator) -> Tall:
+        """A tall array of standard normal numbers."""
+
+    def matmul(self, x: Tall, small: Small) -> Tall:
+        """x·small."""
+
+    def gram(self, x: Tall, y: Tall, dtype: type = np.float64) -> Small:
+        """xᵀ·y, added up in that precision."""
+
+    def peaks(self, x: Tall) -> Small:
+        """The entry of the largest absolute value in each column; the first of several."""
+
+    def scale(self, x: Tall, factors: Small) -> Tall:
+        """Each column of x times a number."""
+
+    def widen(self, x: Tall, columns: int) -> Tall:
+        """x with columns of zeros up to that many."""
+
+    def concatenate(self, parts: Sequence[Tall]) -> Tall:
+        """Tall arrays one below the other."""
+
+    def host(self, x: Tall) -> NDArray[np.float32]:
+        """A tall array as NumPy's."""
+
+    def sparse(self, matrix: sp.csr_array) -> Operator:
+        """Products with a sparse matrix and its transpose."""
+
+    def bar(self, total: int, description: str, unit: str) -> Progress:
+        """A progress bar."""
+
+    def say(self, message: str) -> None:
+        """Tell the user, if messages are wanted."""

@@ -1,0 +1,150 @@
+"""Matrices that are only ever multiplied with: they compose with ``@`` and ``.T``, and none is formed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from hopscale.compute.engine import Engine, Tall
+
+__all__ = ["Dense", "HStack", "Operator", "Residual", "Series", "TwoSteps"]
+
+
+class Operator(ABC):
+    """A matrix M of shape (n, q) through its products with tall arrays, as many columns out as in."""
+
+    shape: tuple[int, int]
+
+    @abstractmethod
+    def _times(self, x: Tall) -> Tall:
+        """M·x."""
+
+    @abstractmethod
+    def _transposed_times(self, y: Tall) -> Tall:
+        """Mᵀ·y."""
+
+    def __matmul__(self, x: Tall) -> Tall:
+        return _Product(self, x) if isinstance(x, Operator) else self._times(x)
+
+    @property
+    def T(self) -> Operator:  # noqa: N802
+        """Mᵀ."""
+        return _Transposed(self)
+
+
+class _Transposed(Operator):
+    def __init__(self, matrix: Operator) -> None:
+        self._matrix = matrix
+        self.shape = matrix.shape[::-1]
+
+    def _times(self, x: Tall) -> Tall:
+        return self._matrix._transposed_times(x)
+
+    def _transposed_times(self, y: Tall) -> Tall:
+        return self._matrix._times(y)
+
+
+class _Product(Operator):
+    """L·R."""
+
+    def __init__(self, left: Operator, right: Operator) -> None:
+        self._left, self._right = left, right
+        self.shape = (left.shape[0], right.shape[1])
+
+    def _times(self, x: Tall) -> Tall:
+        return self._left @ (self._right @ x)
+
+    def _transposed_times(self, y: Tall) -> Tall:
+        return self._right.T @ (self._left.T @ y)
+
+
+class Dense(Operator):
+    """A tall array."""
+
+    def __init__(self, matrix: Tall, engine: Engine) -> None:
+        self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
+        self._matrix, self._engine = matrix, engine
+
+    def _times(self, x: Tall) -> Tall:
+        return self._engine.matmul(self._matrix, x)
+
+    def _transposed_times(self, y: Tall) -> Tall:
+        return self._engine.gram(self._matrix, y, np.float32)
+
+
+class HStack(Operator):
+    """[M₁ M₂ …], matrices of the same rows side by side."""
+
+    def __init__(self, parts: Sequence[Operator], engine: Engine) -> None:
+        self._parts, self._engine = parts, engine
+        self.shape = (parts[0].shape[0], sum(part.shape[1] for part in parts))
+
+    def _times(self, x: Tall) -> Tall:
+        first, *others = self._parts
+        end = first.shape[1]
+        total = first @ x[:end]
+        for part in others:
+            begin, end = end, end + part.shape[1]
+            total = total + part @ x[begin:end]
+        return total
+
+    def _transposed_times(self, y: Tall) -> Tall:
+        return self._engine.concatenate([part.T @ y for part in self._parts])
+
+
+class Residual(Operator):
+    """M − U·Vᵀ: what a factorisation leaves."""
+
+    def __init__(self, matrix: Operator, u: Tall, v: Tall, engine: Engine) -> None:
+        self._matrix, self._u, self._v, self._engine = matrix, u, v, engine
+        self.shape = matrix.shape
+
+    def _times(self, x: Tall) -> Tall:
+        return self._matrix @ x - self._engine.matmul(self._u, self._engine.gram(self._v, x, np.float32))
+
+    def _transposed_times(self, y: Tall) -> Tall:
+        return self._matrix.T @ y - self._engine.matmul(self._v, self._engine.gram(self._u, y, np.float32))
+
+
+class Series(Operator):
+    """(1 − α)·Σ αᵏ·Pᵏ: where a walk stops that goes on with probability α."""
+
+    def __init__(self, step: Operator, decay: float) -> None:
+        self._step, self._decay = step, float(np.float32(decay))
+        self._stop = float(np.float32(1) - np.float32(decay))
+        self._terms = int(np.ceil(np.log(1e-6) / np.log(decay)))  # what is left is below float32's rounding
+        self.shape = step.shape
+
+    def _times(self, x: Tall) -> Tall:
+        return self._sum(self._step, x)
+
+    def _transposed_times(self, y: Tall) -> Tall:
+        return self._sum(self._step.T, y)
+
+    def _sum(self, step: Operator, x: Tall) -> Tall:
+        total = x = self._stop * x
+        for _ in range(self._terms):
+            x = self._decay * (step @ x)
+            total = total + x
+        return total
+
+
+class TwoSteps(Operator):
+    """(P + P²)/2: where a walk is after one step or two."""
+
+    def __init__(self, step: Operator) -> None:
+        self._step = step
+        self.shape = step.shape
+
+    def _times(self, x: Tall) -> Tall:
+        return self._mean(self._step, x)
+
+    def _transposed_times(self, y: Tall) -> Tall:
+        return self._mean(self._step.T, y)
+
+    @staticmethod
+    def _mean(step: Operator, x: Tall) -> Tall:
+        once = step @ x
+        return 0.5 * (once + step @ once)

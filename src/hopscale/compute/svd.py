@@ -1,0 +1,182 @@
+"""Truncated singular value decomposition of a matrix that is only ever multiplied with.
+
+M ≈ B·Vᵀ with B = M·V: subspace iteration on MᵀM (Halko, Martinsson and Tropp 2011), orthonormalised at
+each step and shifted by what the last one has shown (Feng, Yu, Xie and Tang, "dashSVD: faster randomized
+SVD with dynamic shifts", 2024), closed by a Rayleigh-Ritz step. Only V is iterated on, so that the rows of B are
+what projecting rows of M onto V gives: transforming nodes repeats the last product and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopscale.compute.aligned import Floats, padded
+from hopscale.compute.engine import Engine, Tall
+from hopscale.compute.operators import Operator
+
+__all__ = [
+    "MAX_RANK",
+    "balanced",
+    "leading_eigenpairs",
+    "leading_triplets",
+    "orthonormal",
+    "product_eigenpairs",
+    "triplets_bytes",
+    "truncated_svd",
+]
+
+OVERSAMPLING = 8  # columns iterated on beyond the rank, before padding
+ITERATIONS = 5
+LARGEST_CONDITION = 1e5  # of MᵀM times a random matrix, beyond which M is not squared
+MAX_RANK = 1016  # a kernel's row holds 1,024 floats, and OVERSAMPLING is added
+
+
+def orthonormal(w: Tall, engine: Engine, *, times: int = 2) -> tuple[Tall, NDArray[np.float64]]:
+    """Orthonormal basis of the columns' span, and the singular values of w, smallest first.
+
+    Columns are zero where the rank is smaller. Nothing is done to a matrix that is not finite: its values are NaN.
+
+    Whitening by the eigenvectors of wᵀw in double precision: products only, so it runs wherever matrices
+    multiply, and unlike Householder's QR it says what the rank is. Once leaves float32's rounding times the
+    condition of w; twice, rounding alone.
+    """
+    singular = np.full(w.shape[1], np.nan)
+    for time in range(times):
+        gram = engine.gram(w, w)
+        if not np.isfinite(gram).all():
+            return w, singular
+        values, vectors = np.linalg.eigh(gram)
+        if time == 0:
+            singular = np.sqrt(np.maximum(values, 0.0))
+        full = values > max(values[-1], 0.0) * 1e-12
+        scale = np.where(full, 1.0 / np.sqrt(np.where(full, values, 1.0)), 0.0)
+        w = engine.matmul(w, (vectors[:, ::-1] * scale[::-1]).astype(np.float32))
+    return w, singular
+
+
+def leading_triplets(
+    operator: Operator,
+    rank: int,
+    engine: Engine,
+    *,
+    random: np.random.Generator,
+    iterations: int = ITERATIONS,
+    doing: str | None = "factorise",
+) -> tuple[Tall, NDArray[np.float64], Tall]:
+    """Leading singular triplets as (U·Σ, Σ, V), ``rank`` columns each, zeros where the matrix has fewer.
+
+    A progress bar is called ``doing``; None shows no bar.
+    """
+    possible = min(rank, *operator.shape)
+    width = padded(possible + OVERSAMPLING)
+    solve = partial(truncated_svd, operator, possible, engine, width=width, iterations=iterations, random=random)
+    if doing is None:
+        b, sigma, v = solve()
+    else:
+        with engine.bar(iterations + 1, doing, "pass") as bar:
+            b, sigma, v = solve(tick=bar.update)
+    # A direction whose singular value is rounding noise carries no information, only that noise.
+    sigma = np.where(sigma > sigma[0] * 1e-6, sigma, 0.0)
+    return engine.widen(b, rank), np.pad(sigma, (0, rank - possible)), engine.widen(v, rank)
+
+
+def balanced(scores: Floats, sigma: NDArray[np.float64]) -> Floats:
+    """U·√Σ from U·Σ."""
+    root = np.sqrt(sigma)
+    return np.divide(scores, root, out=np.zeros(scores.shape), where=root > 0).astype(np.float32)
+
+
+def triplets_bytes(rows: int, columns: int, rank: int) -> float:
+    """Memory that :func:`leading_triplets` takes beside the matrix, about: what it holds at once, as measured."""
+    return 4.0 * padded(min(rank, rows, columns) + OVERSAMPLING) * 3.4 * (rows + columns)
+
+
+def leading_eigenpairs(
+    operator: Operator, rank: int, engine: Engine, *, random: np.random.Generator
+) -> tuple[NDArray[np.float64], Tall]:
+    """Eigenvalues of a symmetric matrix, largest sizes first, with their signs, and eigenvectors.
+
+    Singular vectors of λ and −λ may be mixed with each other (they are on a bipartite graph); a Rayleigh-Ritz step on
+    what they span together tells them apart.
+    """
+    _, _, v = leading_triplets(operator, rank, engine, random=random)
+    v, _ = orthonormal(v, engine)
+    values, rotation = np.linalg.eigh(engine.gram(v, operator @ v))
+    order = np.argsort(-np.abs(values), kind="stable")
+    vectors = engine.matmul(v, rotation[:, order].astype(np.float32))
+    return values[order], engine.scale(vectors, _signs(vectors, engine))
+
+
+def product_eigenpairs(g: Tall, h: Tall, rank: int, engine: Engine) -> tuple[NDArray[np.float64], Tall]:
+    """The largest eigenvalues of (G·Hᵀ + H·Gᵀ)/2 and their eigenvectors, at most ``rank``, without forming it.
+
+    With X = [G H] it is X·K·Xᵀ, K exchanging the halves, and everything but X has the size of its Gram matrix.
+    """
+    d, gram = g.shape[1], engine.gram
+    across = gram(g, h)
+    spread, basis = np.linalg.eigh(np.block([[gram(g, g), across], [across.T, gram(h, h)]]))
+    full = spread > max(spread[-1], 0.0) * 1e-12
+    root, basis = np.sqrt(spread[full]), basis[:, full]
+    exchanged = 0.5 * np.roll(basis, d, axis=0)
+    values, rotation = np.linalg.eigh(root[:, None] * (basis.T @ exchanged) * root)
+    wanted = np.argsort(-values, kind="stable")[:rank]
+    turn = (basis @ (rotation[:, wanted] / root[:, None])).astype(np.float32)
+    vectors = engine.matmul(g, turn[:d]) + engine.matmul(h, turn[d:])
+    return values[wanted], engine.scale(vectors, _signs(vectors, engine))
+
+
+def truncated_svd(
+    operator: Operator,
+    rank: int,
+    engine: Engine,
+    *,
+    width: int,
+    iterations: int,
+    random: np.random.Generator,
+    tick: Callable[[], object] = lambda: None,
+) -> tuple[Tall, NDArray[np.float64], Tall]:
+    """Leading singular triplets as (U·Σ, Σ, V), ``rank`` columns each.
+
+    ``width`` ≥ rank columns are iterated on; the surplus is what makes few iterations enough. ``tick`` is called after
+    each, and once at the end.
+    """
+    v = engine.normal(operator.shape[1], width, random)
+    shift, squaring = 0.0, True
+    for iteration in range(iterations):
+        times = 2 if iteration + 1 == iterations else 1
+        y = operator @ v
+        if squaring:
+            w = operator.T @ y
+            if shift:
+                w -= shift * v
+            # MᵀM − shift has the same leading vectors as long as the shift stays below half the smallest wanted
+            # eigenvalue, and separates them better: five steps are as accurate as seven plain ones.
+            w, singular = orthonormal(w, engine, times=times)
+            if iteration == 0:
+                squaring = bool(singular[-1] < LARGEST_CONDITION * singular[0])
+            else:  # before, v was not orthonormal and the value means nothing
+                shift = max(shift, (float(singular[0]) + shift) / 2)
+        if squaring:
+            v = w
+        else:  # values too far apart to be told in float32 once they are squared: half a step at a time
+            y, _ = orthonormal(y, engine, times=1)
+            v, _ = orthonormal(operator.T @ y, engine, times=times)
+        tick()
+    b = operator @ v
+    tick()
+    squared, rotation = np.linalg.eigh(engine.gram(b, b))
+    sigma = np.sqrt(np.maximum(squared[::-1][:rank], 0.0))
+    turn = rotation[:, ::-1][:, :rank].astype(np.float32)
+    right = engine.matmul(v, turn)
+    signs = _signs(right, engine)
+    return engine.scale(engine.matmul(b, turn), signs), sigma, engine.scale(right, signs)
+
+
+def _signs(vectors: Tall, engine: Engine) -> NDArray[np.float32]:
+    """Singular vectors have arbitrary signs: fixed here by making the largest entry of each positive."""
+    signs = np.sign(engine.peaks(vectors))
+    return np.where(signs == 0, 1, signs).astype(np.float32)

@@ -1,0 +1,242 @@
+"""The engine of one machine: threads over fixed pieces of work, NumPy's arrays, and the compiled kernels.
+
+Kernels release the interpreter's lock, so plain threads suffice. What a piece computes never depends on the number of
+threads, and sums are added up in the order of the pieces: the result has the same bits for any number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+from tqdm import tqdm
+
+from hopscale._core import _native
+from hopscale.compute.aligned import Floats, aligned, aligned_zeros
+from hopscale.compute.operators import Operator
+from hopscale.exceptions import ParameterError
+
+__all__ = ["TALL_CHUNK", "Threads", "effective_jobs", "ranges", "sparse_product"]
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+TALL_CHUNK = 2048  # rows of a tall array that are multiplied at once
+ROW_CHUNK = 512  # rows of a sparse matrix that one thread multiplies: their part of the product stays in its cache
+
+
+def effective_jobs(n_jobs: int | None) -> int:
+    """Number of threads that ``n_jobs`` asks for; negative counts back from the number of cores.
+
+    >>> effective_jobs(3)
+    3
+    """
+    if n_jobs is None:
+        return 1
+    if not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+        raise ParameterError(f"must be a whole number other than 0, or None, not {n_jobs!r}", parameter="n_jobs")
+    if n_jobs > 0:
+        return int(n_jobs)
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return max(1, cores + 1 + int(n_jobs))
+
+
+def ranges(count: int, size: int) -> list[tuple[int, int]]:
+    """Consecutive (begin, end) pieces of at most ``size``.
+
+    >>> ranges(5, 2)
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    return [(begin, min(begin + size, count)) for begin in range(0, count, size)]
+
+
+class _SingleThreadedBlas:
+    """The limit on BLAS threads of the process: set by the first engine that starts, lifted by the last that ends."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._controller: ThreadpoolController | None = None  # looking for libraries takes longer than a small fit
+        self._limits: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                self._controller = self._controller or ThreadpoolController()
+                self._limits = self._controller.limit(limits=1, user_api="blas")
+
+    def leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0 and self._limits is not None:
+                self._limits.restore_original_limits()
+                self._limits = None
+
+
+_single_threaded_blas = _SingleThreadedBlas()
+
+
+class Threads:
+    """A pool of threads that stops within a moment of being interrupted: an :class:`~hopscale.compute.Engine`.
+
+    Inside the context BLAS runs single-threaded: its bits, too, must not depend on a number of threads.
+    """
+
+    def __init__(self, n_jobs: int | None = None, *, verbose: bool = False) -> None:
+        self.n_jobs = effective_jobs(n_jobs)
+        self.stop: NDArray[np.uint8] = np.zeros(1, dtype=np.uint8)  # kernels look at it as they go
+        self._verbose = verbose
+
+    def __enter__(self) -> Threads:
+        _single_threaded_blas.enter()
+        self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="hopscale")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self.stop[0] = 1
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        _single_threaded_blas.leave()
+
+    # Running work.
+
+    def map(
+        self, function: Callable[[Task], Result], tasks: Iterable[Task], *, at_once: int | None = None
+    ) -> Iterator[Result]:
+        """Results of ``function`` over ``tasks``, in order, of which at most ``at_once`` run at a time."""
+        limit = min(self.n_jobs, at_once or self.n_jobs)
+        waiting: deque[Future[Result]] = deque()
+        for task in tasks:
+            if len(waiting) >= limit:
+                yield waiting.popleft().result()
+            waiting.append(self._pool.submit(function, task))
+        while waiting:
+            yield waiting.popleft().result()
+
+    def run(self, function: Callable[[Task], object], tasks: Sequence[Task]) -> None:
+        """Call ``function`` on every task; the results are dropped.
+
+        Tasks are submitted in batches: submitting one costs as much as multiplying a small block.
+        """
+        batches = min(len(tasks), 4 * self.n_jobs)
+
+        def several(batch: int) -> None:
+            for task in tasks[batch::batches]:
+                if self.stop[0]:
+                    return
+                function(task)
+
+        for future in [self._pool.submit(several, batch) for batch in range(batches)]:
+            future.result()
+
+    # Tall arrays.
+
+    def normal(self, rows: int, columns: int, random: np.random.Generator) -> Floats:
+        """An array of standard normal numbers."""
+        return random.standard_normal((rows, columns), dtype=np.float32)
+
+    def matmul(self, x: NDArray[Any], small: NDArray[Any]) -> NDArray[Any]:
+        """x·small, some rows at a time."""
+        out = np.empty((len(x), small.shape[1]), dtype=np.result_type(x, small))
+
+        def one(piece: tuple[int, int]) -> None:
+            begin, end = piece
+            with np.errstate(over="ignore", invalid="ignore"):  # the caller checks the result
+                np.matmul(x[begin:end], small, out=out[begin:end])
+
+        self.run(one, ranges(len(x), TALL_CHUNK))
+        return out
+
+    def gram(self, x: NDArray[Any], y: NDArray[Any], dtype: type = np.float64) -> NDArray[Any]:
+        """xᵀ·y in the precision asked for, some rows at a time, added up in order."""
+        out: NDArray[Any] = np.zeros((x.shape[1], y.shape[1]), dtype=dtype)
+
+        def one(piece: tuple[int, int]) -> NDArray[Any]:
+            left: NDArray[Any] = x[slice(*piece)].astype(dtype, copy=False)
+            right = left if y is x else y[slice(*piece)].astype(dtype, copy=False)
+            with np.errstate(over="ignore", invalid="ignore"):
+                return np.asarray(left.T @ right)
+
+        for part in self.map(one, ranges(len(x), TALL_CHUNK)):
+            out += part
+        return out
+
+    def peaks(self, x: Floats) -> Floats:
+        """The entry of the largest absolute value in each column; the first of several."""
+        return x[np.argmax(np.abs(x), axis=0), np.arange(x.shape[1])]
+
+    def scale(self, x: Floats, factors: NDArray[Any]) -> Floats:
+        """Each column of x times a number."""
+        return x * factors.astype(np.float32)
+
+    def widen(self, x: Floats, columns: int) -> Floats:
+        """x with columns of zeros up to that many."""
+        return np.pad(x, ((0, 0), (0, columns - x.shape[1])))
+
+    def concatenate(self, parts: Sequence[Floats]) -> Floats:
+        """Arrays one below the other."""
+        return np.concatenate(parts)
+
+    def host(self, x: Floats) -> Floats:
+        """The array itself."""
+        return x
+
+    def sparse(self, matrix: sp.csr_array) -> Operator:
+        """Products with a sparse matrix, held by rows and by columns."""
+        return _Sparse(matrix, sp.csr_array(matrix.T), self)
+
+    # Telling the user.
+
+    def bar(self, total: int, description: str, unit: str) -> tqdm[None]:
+        """Progress bar on the error stream; silent unless asked for and on a terminal."""
+        return tqdm(total=total, desc=description, unit=unit, leave=False, disable=None if self._verbose else True)
+
+    def say(self, message: str) -> None:
+        """A line on the error stream, if asked for; bars make room for it."""
+        if self._verbose:
+            tqdm.write(message, file=sys.stderr)
+
+
+class _Sparse(Operator):
+    """A sparse matrix and its transpose, each multiplied by rows."""
+
+    def __init__(self, rows: sp.csr_array, columns: sp.csr_array, engine: Threads) -> None:
+        self.shape = (int(rows.shape[0]), int(rows.shape[1]))
+        self._rows, self._columns, self._engine = _kernel_csr(rows), _kernel_csr(columns), engine
+
+    def _times(self, x: Floats) -> Floats:
+        return self._product(self._rows, self.shape[0], x)
+
+    def _transposed_times(self, y: Floats) -> Floats:
+        return self._product(self._columns, self.shape[1], y)
+
+    def _product(self, matrix: _native.Csr, rows: int, x: Floats) -> Floats:
+        right, out = aligned(x), aligned_zeros(rows, x.shape[1])
+        self._engine.run(lambda piece: _native.csr_times(matrix, right, out, *piece), ranges(rows, ROW_CHUNK))
+        return out[:, : x.shape[1]]
+
+
+def sparse_product(matrix: sp.csr_array, x: Floats) -> Floats:
+    """matrix·x on the calling thread, for use inside a piece of work; ``x`` is aligned already."""
+    out = aligned_zeros(matrix.shape[0], x.shape[1])
+    _native.csr_times(_kernel_csr(matrix), x, out, 0, matrix.shape[0])
+    return out
+
+
+def _kernel_csr(matrix: sp.csr_array) -> _native.Csr:
+    offsets, columns = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
+    return _native.Csr(offsets, columns, matrix.data.astype(np.float32, copy=False), matrix.shape[1])

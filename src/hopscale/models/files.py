@@ -1,0 +1,320 @@
+"""Fitted models as files: safetensors with what a model needs to answer again, and no code.
+
+Tensors ``embedding``, ``node_ids``, ``feature_names`` and those of the model's family. Names are int64, or else the
+UTF-8 bytes of a JSON list in which tuples are lists. Everything else is JSON in the metadata.
+
+Files age: settings that a file lacks get the value that they had when it was written (``settings_before``), settings
+that this version does not know are an error that names both versions. Files of format 1 are read, too.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable
+from importlib.metadata import version
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+from sklearn.utils.validation import check_is_fitted
+
+from hopscale.exceptions import FileFormatError, ParameterError
+from hopscale.graph import name_array
+from hopscale.io.atomic import replacing
+from hopscale.io.content import existing
+from hopscale.models.base import MODELS, NodeEmbedding, SolverChoice
+from hopscale.solvers import PMI, SGNS, Solver
+
+__all__ = ["ModelFile", "load_model", "save_model"]
+
+FORMAT = "hopscale.model"
+FORMAT_VERSION = 2
+
+_DTYPES = {"feature_probability": "F64", "singular_values": "F64"}  # all others are F32
+
+
+def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
+    """Save a fitted model.
+
+    The file appears whole or not at all; one that was there before is replaced.
+
+    Parameters
+    ----------
+    model : NodeEmbedding
+        Fitted. Its node ids and feature names must be text, numbers, booleans or tuples of these. A
+        ``random_state`` that is not a whole number is saved as None.
+    path : path-like
+        By custom with the suffix ``.safetensors``.
+
+    Raises
+    ------
+    ParameterError
+        If the model or a name cannot be saved. Nothing is written then.
+    OSError
+        If the file cannot be written.
+
+    See Also
+    --------
+    load_model : The way back.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hopscale import MUSAE, datasets, load_model
+    >>> model = MUSAE(dimensions=8).fit(datasets.figure1())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/figure1.safetensors")
+    ...     again = load_model(f"{folder}/figure1.safetensors")
+    >>> again.neighbors("D", k=1) == model.neighbors("D", k=1)
+    True
+    """
+    name = type(model).__name__
+    if MODELS.get(name) is not type(model):
+        raise ParameterError(f"cannot save this {name}: another model has that name, and a file knows no more than it")
+    check_is_fitted(model)
+    tensors, facts = model._state()
+    tensors = {
+        "embedding": model.embedding_,
+        "node_ids": _encoded_names(model.node_ids_, "node id"),
+        "feature_names": _encoded_names(model.feature_names_, "feature name"),
+        **tensors,
+    }
+    facts = {"parameters": model.get_params(deep=False), **facts}
+    metadata = {
+        "format": FORMAT,
+        "format_version": str(FORMAT_VERSION),
+        "hopscale_version": version("hopscale"),
+        "model": name,
+        **{fact: json.dumps(_plain(fact, value)) for fact, value in facts.items()},
+    }
+    with replacing(path) as temporary:
+        try:
+            save_file({key: np.ascontiguousarray(t) for key, t in tensors.items()}, temporary, metadata=metadata)
+        except SafetensorError as error:
+            raise OSError(f"cannot write {os.fspath(path)!r}: {error}") from error
+
+
+def load_model(path: str | os.PathLike[str]) -> NodeEmbedding:
+    """Load a model that :func:`save_model` has written.
+
+    Nothing in the file is executed, and everything is checked before a model is made from it. A model of a class of
+    your own can be loaded once the module that defines it has been imported.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    NodeEmbedding
+        Answers as the saved model did, to the bit.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is not a complete model, or was written by a later version that this one cannot
+        read. A file that is not there raises a ``FileNotFoundError`` of the same family.
+    """
+    if Path(path).is_dir():
+        raise FileFormatError(f"{os.fspath(path)} is a folder, not a model file")
+    path = existing(path)
+    try:
+        with safe_open(path, framework="numpy") as tensors:
+            return ModelFile(path, tensors).model()
+    except SafetensorError as error:
+        raise FileFormatError(
+            f"{path} is not a complete safetensors file: it is cut short, damaged or something else ({error})"
+        ) from error
+
+
+class ModelFile:
+    """One open file, whose content is validated as it is read."""
+
+    def __init__(self, path: Path, tensors: Any) -> None:
+        self._path, self._tensors = path, tensors
+        self._metadata: dict[str, str] = tensors.metadata() or {}
+        if self._metadata.get("format") != FORMAT:
+            raise self.wrong("a safetensors file, but not a model that hopscale has saved")
+        written = self._metadata.get("format_version", "")
+        if not (written.isascii() and written.isdigit()):
+            raise self.wrong(f"the format version is {written!r}, not a number")
+        if int(written) > FORMAT_VERSION:
+            raise self.wrong(f"its format is {written}, and this version reads up to {FORMAT_VERSION}: upgrade hopscale")
+        if int(written) < 2:
+            self._metadata.update(_from_format_1(self))
+
+    def model(self) -> NodeEmbedding:
+        """The model."""
+        name = self._metadata.get("model", "")
+        if name not in MODELS:  # a file names its class; only classes that are here already are ever made from one
+            raise self.wrong(
+                f"a model of class {name!r}, which is unknown here: import the module that defines it, or update "
+                f"hopscale. Known are {', '.join(MODELS)}"
+            )
+        model = self._built(MODELS[name], self.fact("parameters"), dict)
+        if isinstance(model, SolverChoice) and isinstance(model.solver, dict):
+            model.solver = self._solver(model, model.solver)
+        try:
+            model.check_parameters()
+        except ParameterError as error:
+            raise self.wrong(str(error)) from error
+        model.node_ids_ = self._names("node_ids")
+        model.feature_names_ = self._names("feature_names")
+        d = self._tensor_kind("embedding")[1][-1:]
+        model._restore(self.numbers("embedding", (len(model.node_ids_), *d)), self)
+        return model
+
+    def wrong(self, what: str) -> FileFormatError:
+        """The error to raise, with the versions that matter."""
+        written = self._metadata.get("hopscale_version", "an unknown version")
+        return FileFormatError(f"{self._path}: {what} (written by hopscale {written}, this is {version('hopscale')})")
+
+    def fact(self, name: str) -> Any:
+        """An entry of the metadata."""
+        if name not in self._metadata:
+            raise self.wrong(f"there is no {name!r}")
+        return self._parsed(self._metadata[name], repr(name))
+
+    def count(self, name: str) -> int:
+        """A whole number of the metadata."""
+        value = self.fact(name)
+        if type(value) is not int or not 0 <= value < 2**63:
+            raise self.wrong(f"{name!r} is not a whole number")
+        return value
+
+    def solver(self, model: SolverChoice) -> Solver:
+        """The solver that the model was fitted with."""
+        return self._solver(model, self.fact("solver"))
+
+    def numbers(self, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+        """A tensor of finite numbers."""
+        expected = (_DTYPES.get(name, "F32"), shape)
+        found = self._tensor_kind(name)
+        if found != expected:
+            raise self.wrong(
+                f"the tensor {name!r} is {found[0]} of shape {found[1]}; expected {expected[0]} of shape {shape}"
+            )
+        tensor = np.asarray(self._tensors.get_tensor(name))
+        if not np.isfinite(tensor).all():
+            raise self.wrong(f"the tensor {name!r} has values that are not finite")
+        return tensor
+
+    def _solver(self, model: SolverChoice, settings: Any) -> Solver:
+        name = settings.pop("name", None) if isinstance(settings, dict) else None
+        if not isinstance(name, str) or name not in model.solvers:
+            raise self.wrong(f"its solver is not one of {', '.join(model.solvers)}")
+        kind = type(model.solvers[name]())
+        return self._built(kind, settings)
+
+    def _built(self, kind: Callable[..., Any], settings: Any, *structures: type) -> Any:
+        """An object with settings from a file, none of them unknown; those that are missing as they were then."""
+        plain = (str, int, float, type(None), *structures)
+        if not isinstance(settings, dict) or not all(isinstance(value, plain) for value in settings.values()):
+            raise self.wrong("the parameters are not an object of plain values")
+        unknown = sorted(set(settings) - set(kind().get_params(deep=False)))
+        if unknown:
+            raise self.wrong(f"{kind.__name__} has no parameter {', '.join(map(repr, unknown))} in this version")
+        return kind(**{**kind.settings_before, **settings})  # type: ignore[attr-defined]
+
+    def _parsed(self, text: str | bytes, what: str) -> Any:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise self.wrong(f"{what} is not JSON ({error})") from error
+
+    def _names(self, name: str) -> NDArray[Any]:
+        dtype, shape = self._tensor_kind(name)
+        if dtype not in ("I64", "U8") or len(shape) != 1:
+            raise self.wrong(f"the tensor {name!r} is {dtype} of shape {shape}; expected a row of I64 or of U8")
+        tensor = np.asarray(self._tensors.get_tensor(name))
+        if dtype == "U8":
+            listed = self._parsed(tensor.tobytes(), f"the tensor {name!r}")
+            if not isinstance(listed, list) or not all(_is_name(entry) for entry in listed):
+                raise self.wrong(f"the tensor {name!r} does not hold a list of names")
+            tensor = name_array(map(_with_tuples, listed))
+        if len(set(tensor.tolist())) < len(tensor):
+            raise self.wrong(f"the tensor {name!r} has a name twice")
+        return tensor
+
+    def _tensor_kind(self, name: str) -> tuple[str, tuple[int, ...]]:
+        if name not in self._tensors.keys():  # noqa: SIM118 (not a mapping)
+            raise self.wrong(f"there is no tensor {name!r}")
+        header = self._tensors.get_slice(name)
+        return header.get_dtype(), tuple(header.get_shape())
+
+
+def _from_format_1(file: ModelFile) -> dict[str, str]:
+    """What differs from format 1, where a solver's settings were parameters of the model, written anew."""
+    parameters, kind = file.fact("parameters"), MODELS.get(file._metadata.get("model", ""))
+    if kind is None or not issubclass(kind, SolverChoice) or not isinstance(parameters, dict):
+        return {}
+    own = kind().get_params(deep=False)
+    name = parameters.get("solver", "pmi")
+    if name not in kind.solvers:
+        raise file.wrong(f"its solver is not one of {', '.join(kind.solvers)}")
+    solver = kind.solvers[name]()
+    if isinstance(solver, PMI) and "walk_length" in parameters:
+        parameters["walks"] = parameters["walk_length"] * parameters["walks_per_node"]
+    settings = {key: parameters.get(key, value) for key, value in solver.get_params().items()}
+    known = {*own, *PMI().get_params(), *SGNS().get_params()}
+    kept = {key: value for key, value in parameters.items() if key in own or key not in known}
+    new: dict[str, Any] = {"parameters": {**kept, "solver": {"name": name, **settings}}}
+    if "scales" in file._metadata:
+        old, rows = file.fact("solver"), file.fact("rows")
+        fitted = {key: old[key] for key in solver.get_params() if key in old}
+        new |= {"solver": {"name": name, **fitted}, "seed": old.get("seed")}
+        labels = ["-".join(map(str, sorted({scale["hops"][0], scale["hops"][-1]}))) for scale in file.fact("scales")]
+        new["scales"] = [{**s, "rows": rows.get(label)} for s, label in zip(file.fact("scales"), labels, strict=True)]
+    return {key: json.dumps(value) for key, value in new.items()}
+
+
+def _encoded_names(names: NDArray[Any], what: str) -> NDArray[Any]:
+    if names.dtype == np.int64:
+        return names
+    listed = names.tolist()
+    for name in listed:
+        if not _is_name(name, sequence=tuple):
+            raise ParameterError(
+                f"cannot save the {what} {name!r} ({type(name).__name__}): names in a model file are text, finite "
+                "numbers, booleans or tuples of these"
+            )
+    try:
+        # ASCII escapes also carry what UTF-8 cannot: half characters from undecodable file names.
+        return np.frombuffer(json.dumps(listed).encode("ascii"), dtype=np.uint8)
+    except (ValueError, RecursionError) as error:  # thousands of digits, or of tuples in tuples
+        raise ParameterError(f"cannot save a {what}: {error}") from error
+
+
+def _is_name(name: Any, sequence: type[list[Any]] | type[tuple[Any, ...]] = list) -> bool:
+    if isinstance(name, sequence):
+        return all(_is_name(part, sequence) for part in name)
+    return isinstance(name, (str, int)) or (isinstance(name, float) and math.isfinite(name))
+
+
+def _with_tuples(name: Any) -> Any:
+    return tuple(map(_with_tuples, name)) if isinstance(name, list) else name
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A setting as JSON has it."""
+    if isinstance(value, Solver):
+        return {"name": value.name, **_plain(name, value.get_params())}
+    if isinstance(value, dict):
+        return {key: _plain(key, each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(name, each) for each in value]
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (Integral, Real)):
+        return int(value) if isinstance(value, Integral) else float(value)
+    if name == "random_state":
+        return None
+    raise ParameterError(f"cannot save {value!r}: expected a number, text, a boolean or None", parameter=name)

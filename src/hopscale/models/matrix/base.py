@@ -1,0 +1,95 @@
+"""Models with a way of learning that is their own: blocks of columns, of the nodes alone."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopscale.checks import in_words, memory_bytes, whole
+from hopscale.compute import Threads
+from hopscale.compute.svd import MAX_RANK
+from hopscale.exceptions import GraphError, ParameterError, Setting
+from hopscale.graph import AttributedGraph, name_array
+from hopscale.models.base import NodeEmbedding
+
+__all__ = ["MatrixEmbedding"]
+
+
+@dataclass(eq=False, repr=False)
+class MatrixEmbedding(NodeEmbedding, abstract=True):
+    """A model that says what its blocks of columns are; features may be used, but get no vectors."""
+
+    _: KW_ONLY
+    memory_limit: int | str = "4GiB"
+
+    reads_features: ClassVar[bool] = False
+    way_out: ClassVar[str] = ""  # what else would take less memory
+
+    @property
+    def uses_features(self) -> bool:
+        """Whether features are read at all."""
+        return self.reads_features
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense, before a graph is read."""
+        super().check_parameters()
+        whole("dimensions", self.dimensions, least=1, most=MAX_RANK)
+        memory_bytes(self.memory_limit)
+
+    @abstractmethod
+    def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> Mapping[str, NDArray[Any]]:
+        """Columns of each block, by label; together they have ``dimensions`` columns."""
+
+    @abstractmethod
+    def _bytes_needed(self, graph: AttributedGraph) -> float:
+        """Memory that the work takes beside the graph, about."""
+
+    def _learn(self, graph: AttributedGraph, seed: int) -> None:
+        if self.uses_features and not graph.features.nnz:
+            raise GraphError(
+                f"no node of the graph has a feature, and {type(self).__name__} learns from them: use DeepWalk or "
+                "Walklets to learn from its edges alone"
+            )
+        self._check_memory(graph)
+        try:
+            with Threads(self.n_jobs, verbose=bool(self.verbose)) as engine:
+                blocks = self._vectors(graph, seed, engine)
+        except np.linalg.LinAlgError as error:
+            raise GraphError("the graph's weights or values span too wide a range to compute with") from error
+        embedding = np.hstack(list(blocks.values())).astype(np.float32)
+        if not np.isfinite(embedding).all():
+            raise GraphError("the vectors are not finite: the graph's weights or values span too wide a range")
+        self.node_ids_, self.feature_names_ = graph.node_ids, name_array([])
+        self._keep(embedding, {label: block.shape[1] for label, block in blocks.items()})
+
+    def _keep(self, embedding: NDArray[np.float32], blocks: dict[str, int]) -> None:
+        self.embedding_ = embedding
+        self.feature_embedding_ = np.zeros((0, embedding.shape[1]), dtype=np.float32)
+        self.blocks_, self.rows_ = blocks, {}
+
+    def _check_memory(self, graph: AttributedGraph) -> None:
+        needed, limit = self._bytes_needed(graph), memory_bytes(self.memory_limit)
+        if needed > limit:
+            raise ParameterError(
+                f"{type(self).__name__} would take about {in_words(needed)} for {graph.n_nodes:,} nodes, more than ",
+                Setting("memory_limit"),
+                f" ({in_words(limit)}): raise it, or ask for fewer than {self.dimensions} dimensions{self.way_out}",
+            )
+
+    def _widths(self) -> dict[str, int]:
+        return self.blocks_
+
+    def _state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        return {}, {"blocks": self.blocks_}
+
+    def _restore(self, embedding: NDArray[np.float32], file: Any) -> None:
+        blocks = file.fact("blocks")
+        widths = blocks.values() if isinstance(blocks, dict) else [0]
+        if not blocks or not all(type(d) is int and d > 0 for d in widths) or sum(widths) != embedding.shape[1]:
+            raise file.wrong("'blocks' does not say how many dimensions each block has")
+        self._keep(embedding, blocks)

@@ -1,0 +1,136 @@
+"""TADW: walks and attributes in one factorisation."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hopscale.checks import even, number, whole
+from hopscale.compute import Threads
+from hopscale.compute.operators import TwoSteps
+from hopscale.compute.svd import MAX_RANK, leading_triplets, triplets_bytes
+from hopscale.graph import AttributedGraph
+from hopscale.models.matrix.base import MatrixEmbedding
+from hopscale.walks import Transitions
+
+__all__ = ["TADW"]
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(eq=False, repr=False)
+class TADW(MatrixEmbedding):
+    """Text-associated DeepWalk: factorises two steps of walks through the nodes' features.
+
+    .. math:: \\min_{W, H} \\|M - W^T H T\\|_F^2 + \\tfrac{\\lambda}{2} (\\|W\\|_F^2 + \\|H\\|_F^2),
+        \\quad M = \\tfrac12 (P + P^2)
+
+    T holds each node's features, weighted by tf-idf and reduced by a singular value decomposition. W and H are found
+    in turn, each exactly: W by a ridge regression, H by the eigenvectors of WWᵀ and TTᵀ, in which its equation falls
+    apart into single numbers. The vectors are W and HT, half of the dimensions each, W scaled to the length of HT: W
+    is far shorter, and neighbours and classifiers would see one half only. M is never formed.
+
+    Parameters
+    ----------
+    dimensions : int, default=128
+    text_dimensions : int, default=200
+        Columns that features are reduced to.
+    regularization : float, default=0.2
+        λ.
+    iterations : int, default=20
+    memory_limit : int or str, default="4GiB"
+        Memory for the work; a graph that would take more is refused.
+    n_jobs, random_state, verbose
+        As in :class:`MUSAE`.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n, dimensions)
+    scale_columns_ : dict
+        Columns of each part: ``"walks"`` and ``"features"``.
+
+    See Also
+    --------
+    MUSAE : features of several hops, none reduced.
+    TENE : the same two matrices, non-negative.
+
+    Notes
+    -----
+    Time O(m·d + n·(d + f)²) an iteration, f of ``text_dimensions``; memory O(m + nnz(F) + n·(d + f)). For attributes
+    that say much on their own, such as the words of papers. Where they are many and rare, what the reduction leaves
+    out is lost: :class:`MUSAE` keeps it.
+
+    References
+    ----------
+    C. Yang, Z. Liu, D. Zhao, M. Sun and E. Chang, "Network representation learning with rich text information",
+    IJCAI 2015.
+
+    Examples
+    --------
+    >>> from hopscale import TADW, datasets
+    >>> TADW(dimensions=8).fit_transform(datasets.planted_blocks(n_nodes=60)).shape
+    (60, 8)
+    """
+
+    kind = "attributed matrix"
+    time = "O(i (m d + n (d + f)²))"
+    memory = "O(m + nnz(F) + n (d + f))"
+    reads_features = True
+
+    _: KW_ONLY
+    text_dimensions: int = 200
+    regularization: float = 0.2
+    iterations: int = 20
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense, before a graph is read."""
+        super().check_parameters()
+        even("dimensions", self.dimensions)
+        whole("text_dimensions", self.text_dimensions, least=1, most=MAX_RANK)
+        number("regularization", self.regularization, least=0, above=True)
+        whole("iterations", self.iterations, least=1)
+
+    def _bytes_needed(self, graph: AttributedGraph) -> float:
+        n, q = graph.features.shape
+        f = min(self.text_dimensions, n, q)
+        reducing = triplets_bytes(n, q, f) + 16.0 * graph.features.nnz
+        return max(reducing, n * (16.0 * f + 12.0 * self.dimensions)) + 16.0 * graph.adjacency.nnz
+
+    def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, Matrix]:
+        random = np.random.default_rng(seed)
+        T = reduced_features(graph.features, self.text_dimensions, random, engine)
+        walk = TwoSteps(engine.sparse(Transitions(graph.adjacency).matrix()))
+        k, ridge = self.dimensions // 2, self.regularization / 2
+        # In the eigenvectors of TTᵀ: they stay the same.
+        b, Q = np.linalg.eigh(engine.gram(T, T))
+        T = engine.matmul(T, Q)
+        H = random.standard_normal((k, T.shape[1])) / np.sqrt(T.shape[1])
+        with engine.bar(self.iterations, "factorise", "iteration") as bar:
+            for _ in range(self.iterations):
+                Y = engine.matmul(T, H.T)
+                seen = (walk @ Y.astype(np.float32)).astype(np.float64)
+                W = engine.matmul(seen, np.linalg.inv(engine.gram(Y, Y) + ridge * np.eye(k)))  # a row a node
+                a, R = np.linalg.eigh(engine.gram(W, W))
+                met = (walk.T @ W.astype(np.float32)).astype(np.float64)
+                H = R @ ((R.T @ engine.gram(met, T)) / (np.outer(a, b) + ridge))
+                bar.update(1)
+        walks, features = W, engine.matmul(T, H.T)
+        share = float(np.linalg.norm(features)) / max(float(np.linalg.norm(walks)), 1e-300)
+        return {"walks": walks * share, "features": features}
+
+
+def reduced_features(features: sp.csr_array, dimensions: int, random: np.random.Generator, engine: Threads) -> Matrix:
+    """Features weighted by tf-idf, in the coordinates of their leading singular vectors.
+
+    The logarithm is scikit-learn's smooth one, which leaves something of a feature that every node has.
+    """
+    n = features.shape[0]
+    count = np.bincount(features.indices, minlength=features.shape[1])
+    idf = (np.log((1 + n) / (1 + count)) + 1).astype(np.float32)
+    matrix = engine.sparse(sp.csr_array(features @ sp.diags_array(idf)).astype(np.float32))
+    rank = min(dimensions, *matrix.shape)
+    scores, _, _ = leading_triplets(matrix, rank, engine, random=random, doing="reduce features")
+    return scores.astype(np.float64)

@@ -1,0 +1,311 @@
+"""Models that are a choice of scales, context and solver: graph → walks and context → solver → vectors."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import KW_ONLY, asdict, dataclass, replace
+from itertools import pairwise
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from hopscale.checks import whole
+from hopscale.compute import Threads
+from hopscale.compute.svd import MAX_RANK
+from hopscale.exceptions import GraphError, HopscaleWarning, ParameterError, Setting
+from hopscale.graph import AttributedGraph, name_array
+from hopscale.io import as_graph
+from hopscale.models.base import NodeEmbedding, SolverChoice
+from hopscale.solvers import PMI, Solution, Solver
+from hopscale.walks import Scale, Start, Transitions, WalkContext, split_dimensions
+
+__all__ = ["MAX_WINDOW", "ContextKind", "WalkEmbedding"]
+
+ContextKind = Literal["features", "features+nodes", "nodes"]
+
+MAX_WINDOW = 30  # kernels take hops as the bits of a mask
+
+
+class _Learnt:
+    """What a fit leaves: one solution a scale, whose vectors are columns of the embeddings."""
+
+    solutions_: list[Solution]
+    solver_: Solver  # as it was at the time: parameters that change later must not move new nodes
+    seed_: int
+
+
+@dataclass(eq=False, repr=False)
+class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
+    """A model that says which hops form a scale and what a walk sees; a solver does the rest.
+
+    ``context`` and ``pooled`` are all that a method must define. Other groups of hops override :meth:`hop_groups`; a
+    walk that remembers its last step has a ``bias``; where walks start that probabilities are taken from is ``start``.
+    """
+
+    _: KW_ONLY
+    window: int = 3
+    solver: str | Solver = "pmi"
+
+    context: ClassVar[ContextKind]  # what a walk sees at a node: its features, the node itself, or both
+    pooled: ClassVar[bool]  # whether all hops form one scale
+    start: ClassVar[Start] = "degree"
+
+    def hop_groups(self) -> list[tuple[int, ...]]:
+        """Hops of each scale; a group of several is pooled."""
+        hops = range(1, self.window + 1)
+        return [tuple(hops)] if self.pooled else [(hop,) for hop in hops]
+
+    @property
+    def bias(self) -> tuple[float, float]:
+        """The pair (1/p, 1/q) of node2vec: (1, 1) where steps do not depend on the last one."""
+        return 1.0, 1.0
+
+    @property
+    def uses_features(self) -> bool:
+        """Whether features are read at all."""
+        return self.context != "nodes"
+
+    @property
+    def multi_scale(self) -> bool:
+        """Whether hops have blocks of dimensions of their own."""
+        return len([group for group in self.hop_groups() if group != (0,)]) > 1
+
+    @property
+    def inductive(self) -> bool:
+        """Whether nodes of other graphs can be embedded: not if the context holds the training nodes."""
+        return self.context == "features"
+
+    @property
+    def has_feature_vectors(self) -> bool:
+        """Whether what walks meet gets vectors, too: here always."""
+        return True
+
+    # Learning.
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense, before a graph is read."""
+        super().check_parameters()
+        self._scales()
+        solver = self.chosen_solver()
+        solver.check(self.window)
+        if self.bias != (1.0, 1.0) and isinstance(solver, PMI) and solver.rows == "exact":
+            raise ParameterError(
+                "is for walks without a bias: where a walk remembers its last step, rows are known from samples only",
+                parameter="rows",
+                value="exact",
+            )
+
+    def _learn(self, graph: AttributedGraph, seed: int) -> None:
+        scales, solver, context = self._scales(), self.chosen_solver(), self._walk_context(graph)
+        names = self.context_names(graph)
+        with Threads(self.n_jobs, verbose=bool(self.verbose)) as engine:
+            solutions = solver.fit(context, scales, engine, seed)
+        embedding = np.hstack([solution.node_vectors for solution in solutions])
+        feature_embedding = np.hstack([solution.feature_vectors for solution in solutions])
+        if not np.isfinite(embedding).all() or not np.isfinite(feature_embedding).all():
+            raise GraphError("the vectors are not finite: the graph's weights or values span too wide a range")
+        self.node_ids_, self.feature_names_ = graph.node_ids, names
+        self.solver_, self.seed_ = solver, seed
+        self._keep(solutions, embedding, feature_embedding)
+
+    def _keep(
+        self, solutions: list[Solution], embedding: NDArray[np.float32], feature_embedding: NDArray[np.float32]
+    ) -> None:
+        """Set what was learnt; the solutions' vectors become columns of the embeddings, which are held once."""
+        self.embedding_, self.feature_embedding_, self.solutions_ = embedding, feature_embedding, solutions
+        self.solutions_ = [
+            replace(solution, node_vectors=embedding[:, columns], feature_vectors=feature_embedding[:, columns])
+            for solution, columns in zip(solutions, self.scale_columns_.values(), strict=True)
+        ]
+
+    def transform(self, graph: Any) -> NDArray[np.float32]:
+        """Vectors of the nodes of another graph, or of this one with new nodes in it.
+
+        Features are matched by name; those that the model has not seen are ignored, with a warning that
+        counts them. The feature vectors stay as they are. On the graph of ``fit``, the direct solver gives
+        the same vectors again.
+
+        Parameters
+        ----------
+        graph : AttributedGraph, networkx graph, (adjacency, features) or path of an ``.npz`` file
+
+        Returns
+        -------
+        ndarray of shape (n, dimensions)
+        """
+        check_is_fitted(self)
+        if not self.inductive:
+            raise self._not_inductive("its context holds the training nodes themselves")
+        graph = as_graph(graph)
+        context = WalkContext(Transitions(graph.adjacency, *self.bias), self._matched_features(graph), self.start)
+        with Threads(self.n_jobs, verbose=bool(self.verbose)) as engine:
+            return np.hstack(self.solver_.project(context, self.solutions_, engine, self.seed_))
+
+    # Checking what came in.
+
+    def _scales(self) -> list[Scale]:
+        whole("window", self.window, least=1, most=MAX_WINDOW)
+        groups = self.hop_groups()
+        scales = split_dimensions(whole("dimensions", self.dimensions, least=1), groups)
+        if min(scale.dimensions for scale in scales) < 1:
+            raise ParameterError(
+                f"is too few for {len(groups)} scales: each needs at least one",
+                parameter="dimensions",
+                value=self.dimensions,
+            )
+        if max(scale.dimensions for scale in scales) > MAX_RANK:
+            raise ParameterError(
+                f"is too many: a scale has at most {MAX_RANK}", parameter="dimensions", value=self.dimensions
+            )
+        return scales
+
+    def context_names(self, graph: AttributedGraph) -> NDArray[Any]:
+        """Names that ``feature_names_`` has after a fit on a graph: those of its features, its nodes or both.
+
+        Where there are both, the node ``7`` is the feature ``("node", 7)``.
+        """
+        if self.context == "nodes":
+            return graph.node_ids
+        if self.context == "features":
+            return graph.feature_names
+        features, nodes = graph.feature_names.tolist(), [("node", node) for node in graph.node_ids.tolist()]
+        taken = set(features).intersection(nodes)
+        if taken:
+            raise GraphError(
+                "with ",
+                Setting("ego", True),
+                f" a node is a feature as well, but {next(name for name in nodes if name in taken)!r} is the name of "
+                f"a feature already ({len(taken)} such name(s)): rename the feature(s)",
+            )
+        return name_array(features + nodes)
+
+    def _walk_context(self, graph: AttributedGraph) -> WalkContext:
+        """The walks of a graph, and what they see."""
+        transitions = Transitions(graph.adjacency, *self.bias)
+        if self.context == "nodes":
+            return WalkContext.of_nodes(transitions, self.start)
+        if self.context == "features+nodes":
+            identity = sp.eye_array(graph.n_nodes, dtype=np.float32, format="csr")
+            both = sp.csr_array(sp.hstack([graph.features, identity], format="csr"))
+            return WalkContext(transitions, both, self.start)
+        if not graph.features.nnz:
+            raise GraphError(
+                "no node of the graph has a feature: use DeepWalk or Walklets, or ",
+                Setting("ego", True),
+                ", to learn from its edges alone",
+            )
+        return WalkContext(transitions, graph.features, self.start)
+
+    def _matched_features(self, graph: AttributedGraph) -> sp.csr_array:
+        """Features of another graph in the columns of this model."""
+        column = {name: i for i, name in enumerate(self.feature_names_.tolist())}
+        where = np.array([column.get(name, -1) for name in graph.feature_names.tolist()], dtype=np.int64)
+        entries = where[graph.features.indices]
+        known = entries >= 0
+        if not graph.features.nnz:
+            warnings.warn(
+                "no node of the graph has a feature: there is nothing to place it by, and all vectors are zero",
+                HopscaleWarning,
+                stacklevel=3,
+            )
+        if not known.all():
+            unknown = np.unique(graph.features.indices[~known])
+            if not known.any():
+                raise GraphError(
+                    "none of the graph's features is known to this model: features are matched by name, here "
+                    f"{graph.feature_names[unknown[0]]!r}, there {self.feature_names_[0]!r}"
+                )
+            warnings.warn(
+                f"{len(unknown)} feature(s) ({int((~known).sum())} of {graph.features.nnz} entries) are unknown to "
+                "this model and ignored",
+                HopscaleWarning,
+                stacklevel=3,
+            )
+        rows = np.repeat(np.arange(graph.n_nodes), np.diff(graph.features.indptr))[known]
+        shape = (graph.n_nodes, len(self.feature_names_))
+        matched = sp.csr_array((graph.features.data[known], (rows, entries[known])), shape=shape)
+        matched.sort_indices()  # older SciPy leaves them as they come; skip-gram would meet them in another order
+        return matched
+
+    # What was learnt, scale by scale.
+
+    @property
+    def scales_(self) -> list[Scale]:
+        """The scales, in the order of their columns."""
+        return [solution.scale for solution in self.solutions_]
+
+    @property
+    def rows_(self) -> dict[str, str]:
+        """What each scale was learnt from, in words."""
+        return {solution.scale.label: solution.rows for solution in self.solutions_}
+
+    @property
+    def feature_probability_(self) -> NDArray[np.float64]:
+        """p(f) of each scale, as ``fit`` saw it."""
+        return np.stack([solution.feature_probability for solution in self.solutions_])
+
+    @property
+    def singular_values_(self) -> NDArray[np.float64] | None:
+        """Singular values of the direct solver, or None."""
+        values = [solution.singular_values for solution in self.solutions_ if solution.singular_values is not None]
+        return np.concatenate(values) if values else None
+
+    def _widths(self) -> dict[str, int]:
+        return {scale.label: scale.dimensions for scale in self.scales_}
+
+    # Files.
+
+    def _state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        tensors = {"feature_embedding": self.feature_embedding_, "feature_probability": self.feature_probability_}
+        if self.singular_values_ is not None:
+            tensors["singular_values"] = self.singular_values_
+        scales = [{**asdict(s.scale), "sampled": s.sampled, "rows": s.rows} for s in self.solutions_]
+        return tensors, {"scales": scales, "solver": self.solver_, "seed": self.seed_}
+
+    def _restore(self, embedding: NDArray[np.float32], file: Any) -> None:
+        listed = file.fact("scales")
+        try:
+            scales = [Scale(_hops(entry["hops"]), _count(entry["dimensions"])) for entry in listed]
+        except (TypeError, KeyError, ValueError) as error:
+            raise file.wrong(f"'scales' does not list hops and dimensions ({error!r})") from error
+        labels = {scale.label for scale in scales if scale.hops and scale.dimensions > 0}
+        if not scales or len(labels) < len(scales):
+            raise file.wrong("'scales' has none, or an empty or repeated one")
+        self.solver_, self.seed_ = file.solver(self), file.count("seed")
+        q, d = len(self.feature_names_), sum(scale.dimensions for scale in scales)
+        if embedding.shape[1] != d:
+            raise file.wrong(f"the vectors have {embedding.shape[1]} dimensions, the scales {d}")
+        probability = file.numbers("feature_probability", (len(scales), q))
+        sigma = file.numbers("singular_values", (d,)) if self.solver_.name == "pmi" else None
+        feature_embedding = file.numbers("feature_embedding", (q, d))
+        solutions, first = [], 0
+        for scale, entry, p in zip(scales, listed, probability, strict=True):
+            own, first = slice(first, first + scale.dimensions), first + scale.dimensions
+            solutions.append(
+                Solution(
+                    scale,
+                    embedding[:, own],
+                    feature_embedding[:, own],
+                    p,
+                    None if sigma is None else sigma[own],
+                    rows=str(entry.get("rows", "")),
+                    sampled=entry.get("sampled") is True,
+                )
+            )
+        self._keep(solutions, embedding, feature_embedding)
+
+
+def _count(value: Any, most: int = 2**31 - 1) -> int:
+    if type(value) is not int or not 0 <= value <= most:
+        raise ValueError(f"{value!r} is not a count")
+    return value
+
+
+def _hops(values: Any) -> tuple[int, ...]:
+    hops = tuple(_count(value, most=MAX_WINDOW) for value in values)
+    if any(later <= earlier for earlier, later in pairwise(hops)):
+        raise ValueError(f"{list(hops)} does not rise from hop to hop")
+    return hops

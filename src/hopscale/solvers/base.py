@@ -1,0 +1,67 @@
+"""What a solver is, and what it returns for one scale."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from hopscale.compute import Threads
+from hopscale.compute.aligned import Floats
+from hopscale.exceptions import ParameterError
+from hopscale.walks import Scale, WalkContext
+
+__all__ = ["Solution", "Solver"]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Vectors of one scale: G·Hᵀ estimates the target matrix.
+
+    ``feature_probability`` and, for the direct solver, ``singular_values`` are what placing new nodes needs besides H.
+    ``rows`` says in words what the vectors were learnt from; ``sampled`` whether the direct solver had only estimates
+    of the rows.
+    """
+
+    scale: Scale
+    node_vectors: Floats
+    feature_vectors: Floats
+    feature_probability: NDArray[np.float64]
+    singular_values: NDArray[np.float64] | None = None
+    rows: str = ""
+    sampled: bool = False
+
+
+class Solver(BaseEstimator, ABC):  # type: ignore[misc]
+    """A value that says how a model's target is solved; its parameters are read when a model is fitted."""
+
+    name: ClassVar[str]
+    # Settings of files that were written before a parameter existed, where its default would change the vectors.
+    settings_before: ClassVar[Mapping[str, Any]] = {}
+
+    def set_params(self, **parameters: Any) -> Solver:
+        """Set parameters; one that the solver has not is an error."""
+        unknown = sorted(set(parameters) - set(self.get_params()))
+        if unknown:
+            raise ParameterError(
+                f"is no parameter of {type(self).__name__}, which has {', '.join(self.get_params())}",
+                parameter=unknown[0],
+            )
+        return super().set_params(**parameters)  # type: ignore[no-any-return]
+
+    @abstractmethod
+    def check(self, window: int) -> None:
+        """Refuse parameters that make no sense for walks of ``window`` hops."""
+
+    @abstractmethod
+    def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> list[Solution]:
+        """Solutions of all scales."""
+
+    @abstractmethod
+    def project(self, context: WalkContext, solutions: Sequence[Solution], engine: Threads, seed: int) -> list[Floats]:
+        """Vectors of the nodes of another graph over the same features, scale by scale; the features' stay."""

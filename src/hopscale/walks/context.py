@@ -1,0 +1,150 @@
+"""What walks see: node-feature statistics at each scale, which solvers factorise or sample.
+
+F context matrix (n×q), E = diag(1ᵀDF); other letters as in :mod:`hopscale.walks.transitions`. The probability of
+feature f under the stationary walk is p(f) = E_ff/c, and PMI(v, f) = log((PʳF)_vf / p(f)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hopscale._core import _native
+from hopscale.walks.transitions import Start, Transitions
+
+__all__ = ["Scale", "WalkContext", "positive_logs", "split_dimensions"]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One block of dimensions: the mean over some numbers of hops.
+
+    ``Scale((2,), 32)`` is the context two hops away, ``Scale((1, 2, 3), 128)`` pools three.
+    """
+
+    hops: tuple[int, ...]
+    dimensions: int
+
+    @property
+    def label(self) -> str:
+        """Name of the scale: ``"2"`` or ``"1-3"``."""
+        return str(self.hops[0]) if len(self.hops) == 1 else f"{self.hops[0]}-{self.hops[-1]}"
+
+    @property
+    def mask(self) -> int:
+        """Bit r is set when hop r counts; what the kernels read."""
+        return sum(1 << hop for hop in self.hops)
+
+    @property
+    def is_self(self) -> bool:
+        """Whether this is a node's own features, without any walk."""
+        return self.hops == (0,)
+
+
+def split_dimensions(dimensions: int, hop_groups: Sequence[tuple[int, ...]]) -> list[Scale]:
+    """Share ``dimensions`` out as evenly as possible over hops; a pooled scale gets its hops' shares.
+
+    >>> [s.dimensions for s in split_dimensions(128, [(1,), (2,), (3,)])]
+    [43, 43, 42]
+    >>> [s.dimensions for s in split_dimensions(128, [(0,), (1, 2, 3)])]
+    [32, 96]
+    """
+    hops = sum(len(group) for group in hop_groups)
+    base, extra = divmod(dimensions, hops)
+    shares = iter([base + 1] * extra + [base] * (hops - extra))
+    return [Scale(group, sum(next(shares) for _ in group)) for group in hop_groups]
+
+
+@dataclass(frozen=True)
+class WalkContext:
+    """Walks on a graph, and what they see at a node: its row of the context matrix F.
+
+    ``start`` says where the walks begin that p(f) is taken from: in proportion to degree, or at every node.
+    """
+
+    transitions: Transitions
+    features: sp.csr_array
+    start: Start = "degree"
+
+    @classmethod
+    def of_nodes(cls, transitions: Transitions, start: Start = "degree") -> WalkContext:
+        """Walks that see the nodes themselves, F = I."""
+        identity = sp.eye_array(transitions.n_nodes, dtype=np.float32, format="csr")
+        return cls(transitions, sp.csr_array(identity), start)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, n."""
+        return int(self.features.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the context, q."""
+        return int(self.features.shape[1])
+
+    @property
+    def sees_nodes(self) -> bool:
+        """Whether the context of a walk is the nodes themselves."""
+        F = self.features
+        one_each = F.shape[0] == F.shape[1] == F.nnz and bool((F.data == 1).all())
+        return one_each and bool((F.indices == np.arange(F.nnz)).all() and (np.diff(F.indptr) == 1).all())
+
+    @cached_property
+    def kernel_features(self) -> _native.Csr:
+        """F as the kernels want it."""
+        F = self.features
+        return _native.Csr(F.indptr.astype(np.int64), F.indices.astype(np.int32, copy=False), F.data, self.n_features)
+
+    def feature_probability(self, scale: Scale) -> NDArray[np.float64]:
+        """Probability p(f) of each feature: E_ff/c for walks that start in proportion to degree.
+
+        No walk is taken at scale 0, so nodes count equally there, isolated ones too (measured: better than weighting
+        them by degree).
+        """
+        n = self.n_nodes
+        if scale.is_self:
+            weights = np.full(n, 1.0 / n)
+        elif self.start == "degree":
+            weights = self.transitions.stationary()
+        else:
+            weights, here = np.zeros(n), np.full(n, 1.0 / n)
+            for hop in range(1, scale.hops[-1] + 1):
+                here = self.transitions.forward(here)
+                weights += here * (hop in scale.hops) / len(scale.hops)
+        return np.asarray(weights @ self.features.astype(np.float64)).ravel()
+
+    def own_rows(self, scaling: NDArray[np.float32]) -> sp.csr_array:
+        """Positive entries of log(scaling · F): scale 0, where no walk is taken."""
+        F = self.features
+        return positive_logs(F, F.data * scaling[F.indices])
+
+    def neighbor_rows(self, scaling: NDArray[np.float32]) -> sp.csr_array:
+        """Positive entries of log(scaling · P): one hop between nodes, where the matrix is as sparse as A."""
+        A = self.transitions.adjacency
+        inverse = self.transitions.inverse_degrees
+        return positive_logs(A, np.repeat(inverse, np.diff(A.indptr)) * A.data * scaling[A.indices])
+
+    def sees_features(self, scale: Scale) -> NDArray[np.bool_]:
+        """Whether a walk from each node can meet any feature at this scale."""
+        here = np.diff(self.features.indptr) > 0
+        seen = np.zeros(self.n_nodes, dtype=np.bool_)
+        for hop in range(scale.hops[-1] + 1):
+            if hop:
+                here = self.transitions.reaches(here)
+            if hop in scale.hops:
+                seen |= here
+        return seen
+
+
+def positive_logs(pattern: sp.csr_array, ratios: NDArray[Any]) -> sp.csr_array:
+    """Logarithms of the ratios above 1, one for each entry of the pattern, where it has them."""
+    values = np.log(np.maximum(ratios, 1.0)).astype(np.float32)
+    found = sp.csr_array((values, pattern.indices, pattern.indptr), shape=pattern.shape, copy=True)
+    found.eliminate_zeros()
+    return found

@@ -1,0 +1,187 @@
+"""Exact rows: the target matrix M in compressed panels of columns.
+
+Propagating a few columns of F through the graph keeps the block in cache, and each hop is one step from the last, so
+that all scales cost no more than the longest. Every entry of a product is summed in one fixed order, whichever threads
+do it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hopscale._core import _native
+from hopscale.compute.aligned import Floats, aligned, aligned_zeros, padded
+from hopscale.compute.operators import Operator
+from hopscale.compute.threads import ROW_CHUNK, Threads, ranges
+from hopscale.walks.context import Scale, WalkContext
+
+__all__ = ["ExactRows", "Panel", "PanelMatrix"]
+
+SPARSE = 8  # an entry of F on its own is as much work as so many in a block
+ROWS = 4096  # rows of a block that are compressed in one go; their scratch space fits the cache
+PANEL_GROUP = 32  # panels of a streamed product that are alive at once
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Positive entries of a block of consecutive columns, row by row."""
+
+    offsets: NDArray[np.uint32]
+    columns: NDArray[np.uint8]
+    values: NDArray[np.float32]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return self.offsets.nbytes + self.columns.nbytes + self.values.nbytes
+
+    @property
+    def arrays(self) -> tuple[NDArray[np.uint32], NDArray[np.uint8], NDArray[np.float32]]:
+        """What the kernels read."""
+        return self.offsets, self.columns, self.values
+
+
+class ExactRows:
+    """Computes panels of ``width`` columns of log(scaling · mean PʳF), of which it keeps the positive entries."""
+
+    def __init__(self, context: WalkContext, width: int) -> None:
+        self.context, self.width = context, width
+        self.count = -(-context.n_features // width)
+        self._by_column = sp.csc_array(context.features)
+        F = self._by_column
+        self._columns = _native.Csr(F.indptr.astype(np.int64), F.indices.astype(np.int32), F.data, context.n_nodes)
+        self._spare: deque[Floats] = deque()  # blocks that are used again: fresh memory costs as much as a hop
+
+    @staticmethod
+    def work(context: WalkContext, scales: Sequence[Scale]) -> float:
+        """Multiplications that exact panels of these scales take."""
+        return float(max(max(s.hops) for s in scales)) * context.transitions.adjacency.nnz * context.n_features
+
+    @staticmethod
+    def workspace(context: WalkContext, width: int) -> int:
+        """Bytes that one thread needs to compute a panel."""
+        return 3 * 4 * context.n_nodes * width + 5 * ROWS * width
+
+    def panels(
+        self,
+        scales: Sequence[Scale],
+        scalings: Sequence[NDArray[np.float32]],
+        engine: Threads,
+        *,
+        order: Sequence[int] | None = None,
+        at_once: int | None = None,
+    ) -> Iterator[list[Panel]]:
+        """A panel for each scale, column block by column block, in the order asked for."""
+        _ = self.context.transitions.kernel  # made once, before threads ask for it
+        wanted = range(self.count) if order is None else order
+        return engine.map(lambda j: self._panel(scales, scalings, j), wanted, at_once=at_once)
+
+    def project(
+        self, scale: Scale, scaling: NDArray[np.float32], basis: Floats, engine: Threads, *, at_once: int
+    ) -> Floats:
+        """M·basis without holding M: panels are computed, used and dropped."""
+        y = aligned_zeros(self.context.n_nodes, basis.shape[1])
+        panels = (by_scale[0] for by_scale in self.panels([scale], [scaling], engine, at_once=at_once))
+        with engine.bar(self.count, f"scale {scale.label}: transform", "panel") as bar:
+            for first in range(0, self.count, PANEL_GROUP):
+                group = PanelMatrix(list(islice(panels, PANEL_GROUP)), self.context.n_features, self.width, engine)
+                group.add_product(basis[first * self.width : (first + PANEL_GROUP) * self.width], y)
+                bar.update(group.n_panels)
+        return np.ascontiguousarray(y[:, : basis.shape[1]])
+
+    def _panel(self, scales: Sequence[Scale], scalings: Sequence[NDArray[np.float32]], j: int) -> list[Panel]:
+        n, graph = self.context.n_nodes, self.context.transitions.kernel
+        first, last = j * self.width, min((j + 1) * self.width, self.context.n_features)
+        block, other = self._block(), self._block()
+        pooled: dict[int, Floats] = {}
+        panels: dict[int, Panel] = {}
+        F = self._by_column
+        begin, end = F.indptr[first], F.indptr[last]
+        sparse = SPARSE * (end - begin) < n * (last - first)
+        hops = [hop for scale in scales for hop in scale.hops]
+        for hop in range(1 if sparse and min(hops) > 0 else 0, max(hops) + 1):
+            if hop == 0:
+                block.fill(0.0)
+                column = np.repeat(np.arange(last - first), np.diff(F.indptr[first : last + 1]))
+                block[F.indices[begin:end], column] = F.data[begin:end]
+            elif hop == 1 and sparse:
+                _native.first_hop(graph, self._columns, first, last, block)
+            else:
+                _native.propagate(graph, block, other)
+                block, other = other, block
+            for i, scale in enumerate(scales):
+                if hop not in scale.hops:
+                    continue
+                total = block
+                if len(scale.hops) > 1:
+                    total = pooled.setdefault(i, np.zeros_like(block))
+                    np.add(total, block, out=total)
+                if hop == scale.hops[-1]:
+                    scaling = np.zeros(self.width, dtype=np.float32)
+                    scaling[: last - first] = scalings[i][first:last] / len(scale.hops)
+                    panels[i] = _compressed(total, scaling)
+                    pooled.pop(i, None)
+        self._spare.extend((block, other))
+        return [panels[i] for i in range(len(scales))]
+
+    def _block(self) -> Floats:
+        """A block of any content: one used before, if there is one."""
+        try:
+            return self._spare.pop()
+        except IndexError:
+            return np.empty((self.context.n_nodes, self.width), dtype=np.float32)
+
+
+class PanelMatrix(Operator):
+    """M held as compressed panels of ``width`` columns."""
+
+    def __init__(self, panels: Sequence[Panel], n_features: int, width: int, engine: Threads) -> None:
+        self.shape = (len(panels[0].offsets) - 1, n_features)
+        self.entries = sum(len(panel.values) for panel in panels)
+        self.n_panels = len(panels)
+        self._width, self._engine = width, engine
+        self._panels = _native.Panels([panel.arrays for panel in panels], self.shape[0], width)
+
+    def _times(self, x: Floats) -> Floats:
+        y = aligned_zeros(self.shape[0], x.shape[1])
+        self.add_product(x, y)
+        return y[:, : x.shape[1]]
+
+    def _transposed_times(self, y: Floats) -> Floats:
+        right = y if y.shape[1] == padded(y.shape[1]) else aligned(y)
+        w = aligned_zeros(self.n_panels * self._width, y.shape[1])
+
+        def one(j: int) -> None:
+            part = w[j * self._width : (j + 1) * self._width]
+            _native.panel_transposed_times(self._panels, j, right, part)
+
+        self._engine.run(one, range(self.n_panels))
+        return w[: self.shape[1], : y.shape[1]]
+
+    def add_product(self, x: Floats, y: Floats) -> None:
+        """y += M·x, threads over chunks of rows, panels in order within each."""
+        right = aligned(x, self.n_panels * self._width)  # the last panel may be narrower
+        self._engine.run(lambda piece: _native.panels_times(self._panels, right, y, *piece), ranges(len(y), ROW_CHUNK))
+
+
+def _compressed(block: Floats, scaling: NDArray[np.float32]) -> Panel:
+    n, width = block.shape
+    offsets = np.zeros(n + 1, dtype=np.uint32)
+    columns, values = [], []
+    scratch_columns = np.empty(ROWS * width + 16, dtype=np.uint8)
+    scratch_values = np.empty(ROWS * width + 16, dtype=np.float32)
+    for begin, end in ranges(n, ROWS):
+        piece = offsets[begin : end + 1]
+        before = piece[0]
+        count = _native.compress(block[begin:end], scaling, piece, scratch_columns, scratch_values)
+        piece += before
+        columns.append(scratch_columns[:count].copy())
+        values.append(scratch_values[:count].copy())
+    return Panel(offsets, np.concatenate(columns), np.concatenate(values))

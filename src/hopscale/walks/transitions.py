@@ -1,0 +1,153 @@
+"""Steps of a random walk: every D⁻¹A is here.
+
+A adjacency, D degrees, c = ΣA, P = D⁻¹A. A walk from a node without edges has no first step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hopscale._core import _native
+
+__all__ = ["Start", "Transitions", "alias_table", "scaled_rows", "smoothing"]
+
+Start = Literal["degree", "node"]
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """P = D⁻¹A of an undirected graph, or the second-order walk of node2vec.
+
+    ``back`` and ``away`` are node2vec's 1/p and 1/q: what an edge counts that leads back to where the walk came from,
+    or to a node that is no neighbour of that one. The matrices below are those of the walk without such a bias.
+    """
+
+    adjacency: sp.csr_array
+    back: float = 1.0
+    away: float = 1.0
+
+    @property
+    def second_order(self) -> bool:
+        """Whether a step depends on the last one."""
+        return (self.back, self.away) != (1.0, 1.0)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, n."""
+        return int(self.adjacency.shape[0])
+
+    @cached_property
+    def degrees(self) -> NDArray[np.float64]:
+        """Weights of each node's edges, D."""
+        return _row_sums(self.adjacency)
+
+    @cached_property
+    def inverse_degrees(self) -> NDArray[np.float64]:
+        """D⁻¹, with 0 for isolated nodes."""
+        return _inverse(self.degrees)
+
+    def matrix(self) -> sp.csr_array:
+        """P, with empty rows for isolated nodes."""
+        return scaled_rows(self.adjacency, self.inverse_degrees)
+
+    def half_matrix(self) -> sp.csr_array:
+        """D^(-1/2)·A, with empty rows for isolated nodes."""
+        return scaled_rows(self.adjacency, np.sqrt(self.inverse_degrees))
+
+    def stationary(self) -> NDArray[np.float64]:
+        """Probability of each node that a step leaves as it is: degree/c."""
+        return self.degrees / max(self.degrees.sum(), 1e-300)
+
+    def forward(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Pᵀ·weights: where walks are after one more step."""
+        return np.asarray(self.adjacency.T @ (weights * self.inverse_degrees))
+
+    def reaches(self, nodes: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether a step from each node can lead to one of ``nodes``."""
+        return np.asarray(self.adjacency @ nodes.astype(np.float32)) > 0
+
+    def expected_visits(self, *, start: Start, walks_per_node: int, positions: int) -> NDArray[np.float64]:
+        """Expected number of times that walks stand on each node at one of their first ``positions`` steps.
+
+        With ``start="degree"`` a walk starts at v with probability deg(v)/c (the paper's algorithms), is stationary
+        from the first step on, and sees v in proportion to its degree. With ``start="node"``, ``walks_per_node`` walks
+        start at each node (the authors' code) and what they see is Σⱼ 1ᵀPʲ, which tends to the same thing. Both count
+        walks from the nodes that have edges.
+        """
+        active = self.degrees > 0
+        walks = float(walks_per_node) * int(active.sum())
+        if start == "degree":
+            return walks * positions * self.degrees / max(self.degrees.sum(), 1e-300)
+        here = active * float(walks_per_node)
+        total = np.zeros_like(here)
+        for _ in range(positions):
+            total += here
+            here = self.forward(here)
+        return total
+
+    @cached_property
+    def kernel(self) -> _native.Graph:
+        """The graph as kernels walk on it; weights are dropped where all are equal."""
+        offsets = self.adjacency.indptr.astype(np.int64)
+        data = self.adjacency.data.astype(np.float32, copy=False)
+        weighted = data.size > 0 and bool(np.any(data != data[0]))
+        keep, other = alias_table(data, offsets) if weighted else (None, None)
+        inverse = self.inverse_degrees if weighted else _inverse(np.diff(offsets).astype(np.float64))
+        return _native.Graph(
+            offsets,
+            self.adjacency.indices.astype(np.int32, copy=False),
+            inverse_degrees=inverse.astype(np.float32),
+            weights=data if weighted else None,
+            keep=keep,
+            other=other,
+            back=self.back,
+            away=self.away,
+        )
+
+    def sample(self, starts: NDArray[np.int32], count: int, steps: int, seed: int) -> NDArray[np.int32]:
+        """Nodes at steps 1..``steps`` of ``count`` walks from every start; -1 from isolated ones."""
+        out = np.empty((len(starts), count, steps), dtype=np.int32)
+        _native.sample_walks(self.kernel, starts, count, seed, out)
+        return out
+
+
+def alias_table(
+    weights: NDArray[Any], offsets: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """Draws from discrete distributions in constant time (Walker, Vose): the tables (keep, other).
+
+    Of one distribution, or of one for each group of consecutive weights.
+    """
+    if offsets is None:
+        offsets = np.array([0, len(weights)], dtype=np.int64)
+    keep, other = np.empty(len(weights), dtype=np.float32), np.empty(len(weights), dtype=np.int32)
+    _native.build_alias(offsets, np.asarray(weights, dtype=np.float64), keep, other)
+    return keep, other
+
+
+def smoothing(adjacency: sp.csr_array, strength: float) -> sp.csr_array:
+    """(1 − γ)·I + γ·D̃^(-1/2)(A + I)D̃^(-1/2): a share γ of the way to the neighbours' mean."""
+    closed = adjacency.astype(np.float64) + sp.eye_array(adjacency.shape[0], format="csr")
+    root = np.sqrt(_inverse(_row_sums(closed)))
+    normalised = sp.diags_array(root) @ closed @ sp.diags_array(root)
+    kept = (1.0 - strength) * sp.eye_array(adjacency.shape[0], format="csr")
+    return sp.csr_array(kept + strength * normalised).astype(np.float32)
+
+
+def scaled_rows(matrix: sp.csr_array, weights: NDArray[np.float64]) -> sp.csr_array:
+    """The matrix with each row multiplied by a number."""
+    return sp.csr_array(sp.diags_array(weights) @ matrix).astype(np.float32)
+
+
+def _row_sums(matrix: sp.sparray) -> NDArray[np.float64]:
+    return np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
+
+
+def _inverse(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.divide(1.0, x, out=np.zeros_like(x), where=x > 0)
