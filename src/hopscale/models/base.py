@@ -77,6 +77,23 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         """Whether what walks meet gets vectors, too."""
         return False
 
+    # Parameters by their plain names, the model's own or its solver's: what the command line and files of settings use.
+
+    def settings(self) -> dict[str, Any]:
+        """Values of all parameters by plain name, those of the chosen solver among them."""
+        return dict(self.get_params(deep=False))
+
+    def configure(self, **settings: Any) -> NodeEmbedding:
+        """Set parameters by plain name; one that neither the model nor its solver has is an error."""
+        self.set_params(**{name: value for name, value in settings.items() if name in self.get_params(deep=False)})
+        for name in settings:
+            if name not in self.settings():
+                raise ParameterError(f"means nothing to {self._described()}", parameter=name)
+        return self
+
+    def _described(self) -> str:
+        return type(self).__name__
+
     # Learning.
 
     def check_parameters(self) -> None:
@@ -231,3 +248,16 @@ class SolverChoice:
             if isinstance(self.solver, str):
                 self.solver = self.chosen_solver()
         return super().set_params(**parameters)  # type: ignore[misc]
+
+    def settings(self) -> dict[str, Any]:
+        """Values of all parameters by plain name; where model and solver share a name, the model's."""
+        return {**self.chosen_solver().get_params(), **super().settings()}  # type: ignore[misc]
+
+    def configure(self, **settings: Any) -> Any:
+        """Set parameters by plain name, the model's own or else its solver's."""
+        super().configure(**settings)  # type: ignore[misc]
+        own = self.get_params(deep=False)  # type: ignore[attr-defined]
+        return self.set_params(**{f"solver__{name}": value for name, value in settings.items() if name not in own})
+
+    def _described(self) -> str:
+        return f"{type(self).__name__} with the solver {self.chosen_solver().name}"
