@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from gensim.models import Word2Vec
-
 from hopscale.pairs import Pairs, Scale
 from hopscale.parallel import Workers
+
 from hopscale.solvers import SGNSSolver
 from measure import graph_and_target, markdown, measured, median, write
 

@@ -1,26 +1,23 @@
 """The command line: answers, exit codes, and nothing half-written whatever happens."""
 
 import csv
-import inspect
 import json
 import os
 import signal
 import subprocess
 import sys
-from dataclasses import fields
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from hopscale import AE, MUSAE, DeepWalk, __version__, from_edges, load, load_model
+from hopscale import AE, MUSAE, PMI, SGNS, DeepWalk, __version__, from_edges, load, load_model
 from hopscale.cli.commands import hopscale as main
-from hopscale.cli.options import MODELS, PARAMETER_HELP
-from hopscale.cli.wording import in_options
+from hopscale.cli.options import MODELS
+from hopscale.cli.wording import as_option
 from hopscale.datasets import erdos_renyi, figure1, planted_blocks
 from hopscale.exceptions import HopscaleError, HopscaleWarning
 from hopscale.io.vectors import vector_format
-from hopscale.solvers import PMISolver, SGNSSolver
 
 HOPSCALE = [sys.executable, "-m", "hopscale"]
 
@@ -117,8 +114,11 @@ class TestEmbed:
         assert (tmp_path / "v.parquet").exists()
 
     def test_there_is_an_option_for_every_parameter_of_every_model(self):
-        parameters = {name for model in MODELS.values() for name in inspect.signature(model).parameters}
-        assert set(PARAMETER_HELP) == parameters - {"verbose"}
+        kinds = [*MODELS.values(), PMI, SGNS]
+        parameters = {name for kind in kinds for name in kind().get_params(deep=False)}
+        options = {option.name: option for option in main.commands["embed"].params}
+        assert parameters - {"verbose"} <= set(options)
+        assert all(options[name].help for name in parameters - {"verbose"})
 
     def test_options_reach_the_model(self, tmp_path, inputs):
         given = {
@@ -139,10 +139,8 @@ class TestEmbed:
             "min_learning_rate": 0.01,
             "n_jobs": 2,
             "random_state": 5,
-            "shift": 2.0,
-            "rows": "exact",
-            "memory_limit": "1GiB",
         }
+        own = {"dimensions", "window", "self_scale", "ego", "n_jobs", "random_state"}
         flags = []
         for name, value in given.items():
             word = name.replace("_", "-")
@@ -150,7 +148,14 @@ class TestEmbed:
         succeeded("embed", *inputs, "--save", tmp_path / "m", "--model", "ae", *flags)
         again = load_model(tmp_path / "m")
         assert type(again) is AE
-        assert again.get_params() == {**given, "verbose": False}
+        expected = {name if name in own else f"solver__{name}": given[name] for name in given if name != "solver"}
+        found = again.get_params()
+        assert isinstance(found.pop("solver"), SGNS)
+        assert found == {**expected, "verbose": False}
+        direct = {"shift": 2.0, "rows": "exact", "walks": 50, "memory_limit": "1GiB", "noise_exponent": 0.5}
+        flags = [word for name, value in direct.items() for word in (f"--{name.replace('_', '-')}", value)]
+        succeeded("embed", *inputs, "--save", tmp_path / "m", "--dimensions", 8, *flags)
+        assert load_model(tmp_path / "m").solver.get_params() == direct
 
     def test_labels_are_scored_beside_the_baseline(self, tmp_path, blocks, inputs):
         document = answer("embed", *inputs, "--labels", blocks / "labels.csv", "-o", tmp_path / "v.npz")
@@ -205,23 +210,30 @@ class TestEmbed:
         assert "--epochs must be" in refused("embed", *nowhere, "--solver", "sgns", "--epochs", 0)
         assert "there is no file" in refused("embed", *nowhere)
 
-    def test_parameters_that_the_solver_ignores_are_worth_a_line(self, tmp_path, inputs):
-        result = succeeded(
-            "embed", *inputs, "--dimensions", 8, "--save", tmp_path / "m", "-q", "--epochs", 3, "--no-share-negatives"
-        )
-        assert result.stderr == (
-            "hopscale: warning: ignored, because it means nothing to --solver pmi: --epochs, --share-negatives\n"
-        )
-        fit = ["--save", tmp_path / "m", "-q", "--solver", "sgns", "--epochs", 1, "--shift", 5]
-        assert succeeded("embed", *inputs, *fit).stderr.endswith("--solver sgns: --shift\n")
+    def test_parameters_that_the_solver_has_not_are_refused(self, tmp_path, inputs):
+        fit = ["embed", *inputs, "--save", tmp_path / "m"]
+        said = refused(*fit, "--epochs", 3, code=2)
+        assert "--epochs means nothing to MUSAE with the solver pmi: it belongs to the solver sgns" in said
+        said = refused(*fit, "--solver", "sgns", "--epochs", 1, "--shift", 5, code=2)
+        assert "--shift means nothing to MUSAE with the solver sgns: it belongs to the solver pmi" in said
+        assert "--solver means nothing to the model hope" in refused(*fit, "--model", "hope", "--solver", "pmi", code=2)
+        assert "--epochs means nothing to NetMF" in refused(*fit, "--model", "netmf", "--epochs", 1, code=2)
+        assert "--p means nothing to DeepWalk" in refused(*fit, "--model", "deepwalk", "--p", 2, code=2)
+        assert not (tmp_path / "m").exists()
+
+    def test_options_of_a_solver_leave_the_models_own_defaults(self, tmp_path, inputs):
+        command = ["embed", *inputs, "--save", tmp_path / "m", "--model", "line", "--dimensions", 4]
+        succeeded(*command, "--walks-per-node", 1)
+        solver = load_model(tmp_path / "m").solver
+        assert (solver.epochs, solver.noise_exponent, solver.walks_per_node) == (1, 0.75, 1)
 
     def test_help_says_which_solver_a_parameter_is_for(self):
-        said = {name: text.split(":")[0].split(",")[0] for name, text in PARAMETER_HELP.items()}
-        shared = {"walk_length", "walks_per_node", "window", "seed", "walks", "noise_exponent", "memory_limit"}
-        settings = {"pmi": PMISolver, "sgns": SGNSSolver}
-        for solver, kind in settings.items():
-            own = {f.name for f in fields(kind)} - shared - ({"start"} if solver == "pmi" else set())  # GraRep's
-            assert {name for name, of in said.items() if of == solver} == own
+        texts = {option.name: option.help or "" for option in main.commands["embed"].params}
+        assert texts["epochs"].startswith("sgns: ")
+        assert texts["rows"].startswith("pmi: ")
+        assert texts["noise_exponent"].startswith("pmi, sgns: ")
+        assert texts["shift"].startswith("asne, sine, pmi: ")
+        assert not texts["window"].startswith("musae")
 
     def test_data_sets_by_name(self, tmp_path, blocks, monkeypatch):
         monkeypatch.chdir(tmp_path)
@@ -248,7 +260,7 @@ class TestEmbed:
         assert answer(*with_names, "--header")["edges"] == 2
         assert "weight" in refused(*with_names, "--no-header")
         embed = ["embed", "--model", "deepwalk", "--dimensions", 3, "-q", "--edges", tmp_path / "n.csv", "-o"]
-        assert "give --weight 'km' or" in succeeded(*embed, tmp_path / "plain.csv").stderr
+        assert "give --weight km or" in succeeded(*embed, tmp_path / "plain.csv").stderr
         assert "give --weight" not in succeeded(*embed, tmp_path / "weighted.csv", "--weight", "km").stderr
         assert (tmp_path / "plain.csv").read_text() != (tmp_path / "weighted.csv").read_text()
 
@@ -280,7 +292,7 @@ class TestEmbed:
             ([], "nothing to write"),
             (["-o", "v.csv", "--graph", "g.npz"], "either --edges"),
             (["-o", "v.csv", "--save", "./v.csv"], "is written to as well"),
-            (["-o", "v.csv", "--model", "deepwalk", "--ego"], "--ego means nothing to the model deepwalk"),
+            (["-o", "v.csv", "--model", "deepwalk", "--ego"], "--ego means nothing to DeepWalk"),
             (["-o", "v.csv", "--model", "gpt"], "'gpt' is not one of"),
             (["-o", "v.csv", "--window", "three"], "not a valid integer"),
             (["-o", "v.csv", "--colour"], "No such option"),
@@ -354,7 +366,7 @@ class TestTransform:
         result = run("transform", tmp_path / "m", *inputs, "-o", tmp_path / "v.csv", "-q")
         assert result.exit_code == 1
         assert "cannot embed other nodes" in result.stderr
-        assert "--model musae without --ego can" in result.stderr
+        assert "AE and MUSAE with --no-ego can" in result.stderr
         assert not (tmp_path / "v.csv").exists()
 
 
@@ -469,16 +481,14 @@ class TestProgram:
     @pytest.mark.parametrize(
         ("provoke", "words"),
         [
-            (lambda: MUSAE().fit(from_edges([("a", "b")])), "use --model deepwalk or --model walklets, or --ego,"),
-            (lambda: MUSAE().fit(from_edges([("a", "a")])), "read with --self-loops"),
+            (lambda: MUSAE().fit(from_edges([("a", "b")])), "use DeepWalk or Walklets, or --ego,"),
+            (lambda: MUSAE().fit(from_edges([("a", "a")])), "made with --self-loops"),
             (
-                lambda: DeepWalk(solver="sgns", walk_length=2).fit(figure1()),
+                lambda: DeepWalk(solver=SGNS(walk_length=2)).fit(figure1()),
                 "--walk-length 2 must be larger than --window 3",
             ),
-            (
-                lambda: DeepWalk(walk_length=2**20, walks_per_node=2**20).fit(figure1()),
-                "--walk-length times --walks-per",
-            ),
+            (lambda: DeepWalk(solver=PMI(walks=2**40)).fit(figure1()), "--walks must be a whole number from 1 to"),
+            (lambda: MUSAE(ego=True).fit(figure1()).transform(figure1()), "AE and MUSAE with --no-ego can"),
             (lambda: vector_format("vectors.xlsx"), "or give --format"),
             (lambda: vector_format("walk_length"), "'walk_length' does not say"),
             (lambda: load("nothing"), "the folder that the variable HOPSCALE_DATA names"),
@@ -488,12 +498,12 @@ class TestProgram:
         monkeypatch.delenv("HOPSCALE_DATA", raising=False)
         with pytest.raises(HopscaleError) as caught:
             provoke()
-        assert words in in_options(str(caught.value))
+        assert words in caught.value.worded(as_option)
 
     def test_warnings_speak_of_options(self):
         with pytest.warns(HopscaleWarning, match="estimated") as caught:
-            MUSAE(8, memory_limit=2000).fit(erdos_renyi(200, 4))
-        words = in_options(str(caught[0].message))
+            MUSAE(8, solver=PMI(memory_limit=2000)).fit(erdos_renyi(200, 4))
+        words = caught[0].message.worded(as_option)
         assert "more than --memory-limit (2,000 bytes)" in words
         assert "--rows exact forces exact ones, --rows sampled silences this" in words
 
@@ -617,17 +627,20 @@ class TestMethods:
 
     def test_are_the_models_as_they_describe_themselves(self):
         rows = {row["name"]: row for row in answer("methods")["methods"]}
-        assert list(rows) == list(MODELS)
+        assert set(rows) == set(MODELS)
         for name, model in MODELS.items():
-            assert rows[name]["uses_features"] is model.traits.uses_features
-            assert rows[name]["memory"] == model.traits.memory
+            for trait in ("kind", "memory", "time", "uses_features", "multi_scale", "inductive"):
+                assert rows[name][trait] == getattr(model(), trait)
         assert [name for name, row in rows.items() if row["inductive"]] == ["ae", "musae"]
 
     def test_one_is_shown_with_its_options(self):
         assert "DeepWalk with a bias" in succeeded("methods", "Node2Vec").stdout
-        found = {option["option"]: option["default"] for option in answer("methods", "line")["options"]}
-        defaults = MODELS["line"]().get_params()
-        assert found == {f"--{key.replace('_', '-')}": defaults[key] for key in defaults if key != "verbose"}
+        told = answer("methods", "line")["options"]
+        for owner, part in {"line": MODELS["line"](), "sgns": SGNS(epochs=1, noise_exponent=0.75)}.items():
+            found = {option["option"]: option["default"] for option in told if option["of"] == owner}
+            defaults = part.get_params(deep=False)
+            assert found == {f"--{key.replace('_', '-')}": defaults[key] for key in defaults if key != "verbose"}
+        assert all(option["help"] for option in told)
         assert "is not one of" in refused("methods", "word2vec", code=2)
 
     def test_scoring_needs_no_file(self, tmp_path, monkeypatch):
@@ -641,4 +654,4 @@ class TestMethods:
     def test_table(self):
         header, *lines = succeeded("methods").stdout.splitlines()
         assert header.split()[:3] == ["name", "kind", "features"]
-        assert [line.split()[0] for line in lines] == list(MODELS)
+        assert {line.split()[0] for line in lines} == set(MODELS)

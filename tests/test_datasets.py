@@ -79,7 +79,7 @@ class TestDigits:
         assert _features_of(graph, 7) == {f"r{r}c{c}" for r, c in np.argwhere(images[7] >= 8)}
 
     def test_refuses_more_neighbours_than_images(self):
-        with pytest.raises(ParameterError, match="n_neighbors must be from 1 to 1796"):
+        with pytest.raises(ParameterError, match="n_neighbors must be a whole number from 1 to 1796"):
             digits(n_neighbors=1797)
 
 
@@ -158,7 +158,7 @@ class TestErdosRenyi:
         graph = erdos_renyi(n_nodes=9, edges_per_node=4, features_per_node=5, n_features=5)
         assert (graph.adjacency.toarray() == 1 - np.eye(9)).all()
         assert (graph.features.toarray() == 1).all()
-        with pytest.raises(ParameterError, match="edges_per_node must be from 0 to 4"):
+        with pytest.raises(ParameterError, match="edges_per_node must be a whole number from 0 to 4"):
             erdos_renyi(n_nodes=9, edges_per_node=5)
 
     def test_seed_decides(self):

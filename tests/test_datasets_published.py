@@ -148,7 +148,7 @@ class TestFailedDownload:
         message = str(caught.value)
         assert "\n" not in message
         assert message.startswith(f"{name}: http://127.0.0.1:")
-        assert "by hand, into the folder given as data=... or as HOPSCALE_DATA" in message
+        assert "by hand, into the folder that the variable HOPSCALE_DATA names" in message
         assert "fetch club.zip from https://example.org/data/" in message or name != "club"
         assert files_in(cache) == []
         assert locate(name).kind == "to download"

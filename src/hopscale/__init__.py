@@ -32,6 +32,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"hopscale.{name}")
+    if name == "__all__":
+        return sorted({"datasets", *_HOMES, *import_module("hopscale.models").MODELS})
     if name.startswith("_"):
         raise AttributeError(f"module 'hopscale' has no attribute {name!r}")
     try:

@@ -32,11 +32,22 @@ def even(name: str, value: Any) -> int:
     return int(value)
 
 
-def number(name: str, value: Any, *, least: float, above: bool = False, below: float | None = None) -> float:
-    """A finite number of at least (or above) ``least``, and below ``below``."""
+def number(
+    name: str,
+    value: Any,
+    *,
+    least: float,
+    above: bool = False,
+    below: float | None = None,
+    most: float | None = None,
+) -> float:
+    """A finite number of at least (or above) ``least``, below ``below`` and at most ``most``."""
     right = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
-    if not right or value < least or (above and value == least) or (below is not None and value >= below):
-        bounds = f"{'above' if above else 'of at least'} {least:g}" + ("" if below is None else f" and below {below:g}")
+    enough = right and (value > least if above else value >= least)
+    if not enough or (below is not None and value >= below) or (most is not None and value > most):
+        bounds = f"{'above' if above else 'of at least'} {least:g}"
+        bounds += "" if below is None else f" and below {below:g}"
+        bounds += "" if most is None else f" and at most {most:g}"
         raise ParameterError(f"must be a number {bounds}, not {value!r}", parameter=name)
     return float(value)
 

@@ -11,7 +11,7 @@ from hopscale.cli.embedding import score_lines, scores
 from hopscale.cli.program import Console, with_console
 from hopscale.cli.questions import explanation_lines
 from hopscale.datasets import digits, figure1
-from hopscale.models import MUSAE
+from hopscale.models.walk.musae import MUSAE
 
 __all__ = ["demo"]
 

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from hopscale.cli.options import chosen_model, was_given, with_parameters
 from hopscale.cli.program import Console, finite_or_none, with_console
 from hopscale.cli.sources import GraphFiles, file_option, saved_model, with_graph
+from hopscale.compute.threads import effective_jobs
 from hopscale.graph import AttributedGraph
 from hopscale.io.atomic import check_writable
 from hopscale.io.vectors import FORMATS, check_exportable, vector_format, write_vectors
 from hopscale.models import NodeEmbedding
-from hopscale.compute.threads import effective_jobs
 from hopscale.tasks import Task, evaluate, likely_task, summarize
 
 __all__ = ["embed", "score_lines", "scores", "transform"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 from typing import Any
 
 import click
@@ -40,11 +39,15 @@ def methods(name: str | None, console: Console) -> None:
     """
     if name:
         options = parameters_of(name)
-        told = [["option", "default", ""], *([o["option"], _shown(o["default"]), o["help"]] for o in options)]
+        told = [["option", "default", "of", ""]]
+        told += [[o["option"], _shown(o["default"]), o["of"], o["help"]] for o in options]
         summary = re.sub(r":class:`(.*?)`", r"\1", (MODELS[name].__doc__ or "").partition("\n")[0])
         console.answer({"name": name, "summary": summary, "options": options}, [summary, "", *table_lines(told)])
         return
-    rows: list[dict[str, Any]] = [{"name": key, **asdict(model.traits)} for key, model in MODELS.items()]
+    rows: list[dict[str, Any]] = [
+        {"name": key, **{column: getattr(model(), column) for column in list(_COLUMNS)[1:]}}
+        for key, model in sorted(MODELS.items(), key=lambda entry: (-entry[1]().uses_features, entry[1].kind))
+    ]
     shown = [list(_COLUMNS.values())] + [[_shown(row[column]) for column in _COLUMNS] for row in rows]
     console.answer({"methods": rows}, table_lines(shown))
 

@@ -1,69 +1,88 @@
-"""Options that are read off the models."""
+"""Options that are read off the models and solvers: names, types, defaults and help are those of their classes."""
 
 from __future__ import annotations
 
-import inspect
-import warnings
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 from click.core import ParameterSource
 
-from hopscale.exceptions import HopscaleWarning
-from hopscale.models import NodeEmbedding, registry
+from hopscale import models
+from hopscale.cli.wording import as_option, flag
+from hopscale.exceptions import ParameterError
+from hopscale.models import NodeEmbedding
+from hopscale.models.base import SolverChoice
+from hopscale.solvers import PMI, SGNS
 
-__all__ = ["MODELS", "PARAMETER_HELP", "chosen_model", "flag", "parameters_of", "was_given", "with_parameters"]
+__all__ = ["MODELS", "chosen_model", "parameters_of", "was_given", "with_parameters"]
 
 Command = Callable[..., Any]
 
-MODELS = {name.lower(): model for name, model in registry.MODELS.items()}
+MODELS = {name.lower(): model for name, model in models.MODELS.items()}
 
-# What is not here is not an option; names, types and defaults come from the models themselves.
-PARAMETER_HELP = {
-    "dimensions": "Length of the vectors, all scales together.",
-    "window": "Largest number of hops.",
-    "self_scale": "Scale 0, the node's own features (ae and musae).",
-    "ego": "Every node is a feature of its own as well (ae and musae).",
-    "solver": "Factorise the matrix, or train on sampled walks.",
-    "shift": "pmi, and other matrices: divide ratios by it before the logarithm.",
-    "rows": "pmi, and other matrices: compute them, or estimate their rows from walks.",
-    "memory_limit": "Memory for matrices and other work, such as 500MB.",
-    "walk_length": "Length of the walks.",
-    "walks_per_node": "Number of walks a node.",
-    "start": "sgns: start walks in proportion to degree, or at every node.",
-    "epochs": "sgns: passes over the walks.",
-    "negatives": "sgns: noise features per pair.",
-    "share_negatives": "sgns: small batches of pairs share their noise.",
-    "noise_exponent": "Power of p(f) that noise is drawn from, or replaced by.",
-    "subsample": "sgns: sub-sample frequent features; 0 keeps all.",
-    "learning_rate": "sgns: first learning rate.",
-    "min_learning_rate": "sgns: last learning rate.",
-    "p": "node2vec: what a step back is divided by.",
-    "q": "node2vec: what a step away from the last neighbours is divided by.",
-    "proximity": "hope: what is factorised.",
-    "decay": "hope: share of the largest possible decay (katz), or chance to go on (rooted-pagerank).",
-    "text_dimensions": "tadw: columns that features are reduced to.",
-    "regularization": "tadw, bane: weight of the vectors' lengths.",
-    "smoothness": "aane: weight of differences between neighbours.",
-    "penalty": "aane: weight of differences between the two copies.",
-    "strength": "bane: share of a step that goes to the neighbours.",
-    "agreement": "tene: weight of what walks and features must agree on.",
-    "text_weight": "tene: weight of the features.",
-    "attribute_weight": "asne: weight of the features in the vectors.",
-    "iterations": "Of the models that alternate.",
-    "feature_dimensions": "asne, feather: columns that features are reduced to.",
-    "points": "feather: points of the characteristic function.",
-    "largest_point": "feather: the last of them.",
-    "n_jobs": "Threads; -1 for all cores. Changes no bit of the result.",
-    "random_state": "Seed.",
-}
+_SOLVERS = (PMI, SGNS)
+_SEVERAL = 4  # models that share a parameter, beyond which they are not listed
+
+
+@dataclass(frozen=True)
+class _Parameter:
+    """A parameter as one class has it."""
+
+    name: str
+    owner: str
+    hint: Any
+    default: Any
+    help: str
+
+
+@cache
+def _parameters(kind: Any) -> dict[str, _Parameter]:
+    """The parameters of a model or solver, in the order of its docstring."""
+    told = {name: text for base in reversed(kind.__mro__) for name, text in _documented(base).items()}
+    hints, defaults = get_type_hints(kind), kind().get_params(deep=False)
+    owner = getattr(kind, "name", kind.__name__.lower())
+    return {
+        name: _Parameter(name, owner, hints[name], defaults[name], told.get(name, ""))
+        for name in sorted(defaults, key=[*told, *defaults].index)
+        if name != "verbose"
+    }
+
+
+def _documented(kind: type) -> dict[str, str]:
+    """The first sentence on each parameter in a docstring; empty where another class is referred to.
+
+    >>> _documented(SGNS)["epochs"]
+    'Passes over as many pairs as the walks have.'
+    """
+    section = re.search(r"Parameters\n +-+\n(.*?)(?:\n\n    [A-Z]|\Z)", kind.__doc__ or "", re.DOTALL)
+    found: dict[str, str] = {}
+    for entry in re.split(r"\n    (?=\S)", "\n" + (section[1] if section else ""))[1:]:
+        names, _, text = entry.partition("\n")
+        sentence = re.split(r"(?<=\.)\s", " ".join(text.split()), maxsplit=1)[0]
+        plain = re.sub(r":\w+:`(.*?)`|``(.*?)``", lambda match: match[1] or match[2], sentence)
+        for name in names.partition(" : ")[0].split(", "):
+            found[name.strip()] = "" if plain.startswith("As in ") else plain
+    return found
+
+
+def _by_name() -> dict[str, list[_Parameter]]:
+    """Every parameter with all who have it: the models' first, then the solvers'."""
+    found: dict[str, list[_Parameter]] = {}
+    for kind in (MODELS["musae"], *MODELS.values(), *_SOLVERS):  # whose texts are the fullest
+        for name, parameter in _parameters(kind).items():
+            if parameter not in found.setdefault(name, []):
+                found[name].append(parameter)
+    return found
 
 
 def with_parameters(command: Command) -> Command:
-    """Give a command ``--model`` and an option for every parameter that a model can have."""
-    for name in reversed(PARAMETER_HELP):
-        command = _option(name)(command)
+    """Give a command ``--model`` and an option for every parameter that a model or a solver can have."""
+    for name, parameters in reversed(_by_name().items()):
+        command = _option(name, parameters)(command)
     return click.option(
         "--model",
         type=click.Choice(list(MODELS), case_sensitive=False),
@@ -73,71 +92,64 @@ def with_parameters(command: Command) -> Command:
     )(command)
 
 
-def _option(name: str) -> Callable[[Command], Command]:
+def _option(name: str, parameters: list[_Parameter]) -> Callable[[Command], Command]:
     """Option for a parameter; what is not given is left to the model."""
-    owners = [model for model in MODELS.values() if name in inspect.signature(model).parameters]
-    defaults = list(dict.fromkeys(inspect.signature(model).parameters[name].default for model in owners))
-    hint = get_type_hints(owners[0].__init__)[name]
-    words = flag(name)
-    kind: Any = type(defaults[0])
-    shown = str(defaults[0]) if len(defaults) == 1 else "the model's"
-    if isinstance(defaults[0], bool):
+    default, hint, words = parameters[0].default, parameters[0].hint, flag(name)
+    defaults = {repr(parameter.default) for parameter in parameters}
+    kind: Any = type(default)
+    shown = str(default) if len(defaults) == 1 else "the model's"
+    if isinstance(default, bool):
         words, kind = f"{words}/--no-{words[2:]}", None
-        shown = words.split("/")[0 if defaults[0] else 1].lstrip("-")
+        shown = words.split("/")[0 if default else 1].lstrip("-")
     elif get_origin(hint) is Literal:
         kind = click.Choice(get_args(hint))
-    return click.option(words, name, type=kind, default=None, show_default=shown, help=PARAMETER_HELP[name])
+    elif name == "solver":
+        kind = click.Choice([solver.name for solver in _SOLVERS])
+    return click.option(words, name, type=kind, default=None, show_default=shown, help=_help(parameters))
+
+
+def _help(parameters: list[_Parameter]) -> str:
+    """What a parameter is, and whose, if it is not most models'."""
+    text = next((parameter.help for parameter in parameters if parameter.help), "")
+    owners = [parameter.owner for parameter in parameters]
+    return text if len(owners) > _SEVERAL else f"{', '.join(owners)}: {text[:1].lower()}{text[1:]}"
 
 
 def chosen_model(name: str, options: dict[str, Any]) -> NodeEmbedding:
     """Model with the parameters that were given, checked before anything is read.
 
-    A parameter that the model does not have must not have been given; one that its solver passes over is
-    worth a warning.
+    A parameter that neither the model nor its solver has must not have been given.
     """
-    known = inspect.signature(MODELS[name]).parameters
     given = {option: value for option, value in options.items() if was_given(option)}
-    for option in given:
-        if option not in known:
-            raise click.UsageError(f"{flag(option)} means nothing to the model {name}")
-    model = MODELS[name](**given)
-    solver = getattr(model, "solver", None)
-    ignored = [flag(option) for option in given if _solver_of(option) not in (None, solver)]
-    if ignored and solver:
-        warnings.warn(
-            f"ignored, because it means nothing to --solver {solver}: {', '.join(ignored)}",
-            HopscaleWarning,
-            stacklevel=2,
-        )
+    model = MODELS[name]()
+    if "solver" in given and not isinstance(model, SolverChoice):
+        raise click.UsageError(f"--solver means nothing to the model {name}")
+    try:
+        model.configure(**given)
+    except ParameterError as error:
+        raise click.UsageError(error.worded(as_option)) from error
     model.check_parameters()
     return model
 
 
 def parameters_of(name: str) -> list[dict[str, Any]]:
-    """The options of a model: flag, default and what it says."""
-    known = inspect.signature(MODELS[name]).parameters
+    """The options of a model and its solvers: flag, default, whose it is and what it says."""
     return [
-        {"option": flag(parameter), "default": known[parameter].default, "help": text}
-        for parameter, text in PARAMETER_HELP.items()
-        if parameter in known
+        {"option": flag(parameter.name), "default": parameter.default, "of": parameter.owner, "help": parameter.help}
+        for parameter in _all_of(MODELS[name])
     ]
+
+
+def _all_of(kind: type[NodeEmbedding]) -> Iterator[_Parameter]:
+    texts = _by_name()
+    makers = kind.solvers.values() if issubclass(kind, SolverChoice) else ()
+    for part in (kind(), *(make() for make in makers)):
+        kind_of_part: Any = type(part)
+        for name, parameter in _parameters(kind_of_part).items():
+            told = parameter.help or next((p.help for p in texts[name] if p.help), "")
+            yield replace(parameter, default=getattr(part, name), help=told)
 
 
 def was_given(option: str) -> bool:
     """Whether an option stands on the command line."""
     return click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE
-
-
-def flag(parameter: str) -> str:
-    """Option for a parameter.
-
-    >>> flag("memory_limit")
-    '--memory-limit'
-    """
-    return "--" + parameter.replace("_", "-")
-
-
-def _solver_of(parameter: str) -> str | None:
-    """The only solver that knows a parameter, as its help says."""
-    word = PARAMETER_HELP[parameter].partition(":")[0].partition(",")[0]
-    return word if word in ("pmi", "sgns") else None

@@ -17,7 +17,7 @@ import numpy as np
 from tqdm import tqdm
 
 from hopscale.cli import INTERRUPTED
-from hopscale.cli.wording import in_options
+from hopscale.cli.wording import as_option
 from hopscale.exceptions import HopscaleError, HopscaleWarning
 
 __all__ = ["Console", "Program", "finite_or_none", "table_lines", "with_console"]
@@ -41,7 +41,7 @@ class Program(click.Group):
         except (click.Abort, KeyboardInterrupt):
             return _complain("interrupted", INTERRUPTED)
         except HopscaleError as error:
-            return _complain(in_options(str(error)))
+            return _complain(error.worded(as_option))
         except MemoryError as error:
             return _complain(f"not enough memory ({error})" if str(error) else "not enough memory")
         except OSError as error:
@@ -115,7 +115,7 @@ def _one_line_warnings() -> Iterator[None]:
             line: str | None = None,
         ) -> None:
             if issubclass(category, HopscaleWarning):
-                _complain(f"warning: {in_options(str(message))}")
+                _complain(f"warning: {message.worded(as_option) if isinstance(message, HopscaleWarning) else message}")
             else:
                 default(message, category, filename, lineno, file, line)
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from hopscale import datasets
-from hopscale.cli.options import flag
+from hopscale.cli.wording import flag
 from hopscale.exceptions import FileFormatError
 from hopscale.graph import AttributedGraph
 from hopscale.io import read_graph

@@ -67,6 +67,9 @@ class Engine(Protocol):
     def concatenate(self, parts: Sequence[Tall]) -> Tall:
         """Tall arrays one below the other."""
 
+    def tall(self, x: NDArray[np.float32]) -> Tall:
+        """NumPy's array as a tall one."""
+
     def host(self, x: Tall) -> NDArray[np.float32]:
         """A tall array as NumPy's."""
 

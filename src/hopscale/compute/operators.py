@@ -61,17 +61,17 @@ class _Product(Operator):
 
 
 class Dense(Operator):
-    """A tall array."""
+    """A tall array with columns so few that a row for each of them is small."""
 
     def __init__(self, matrix: Tall, engine: Engine) -> None:
         self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
         self._matrix, self._engine = matrix, engine
 
     def _times(self, x: Tall) -> Tall:
-        return self._engine.matmul(self._matrix, x)
+        return self._engine.matmul(self._matrix, self._engine.host(x))
 
     def _transposed_times(self, y: Tall) -> Tall:
-        return self._engine.gram(self._matrix, y, np.float32)
+        return self._engine.tall(self._engine.gram(self._matrix, y, np.float32))
 
 
 class HStack(Operator):

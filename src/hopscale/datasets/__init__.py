@@ -14,7 +14,7 @@ from hopscale.datasets import fetching, registry
 from hopscale.datasets.generators import digits, erdos_renyi, figure1, planted_blocks
 from hopscale.datasets.registry import Published, published
 from hopscale.datasets.statistics import Statistics, describe
-from hopscale.exceptions import ParameterError
+from hopscale.exceptions import ParameterError, Setting
 from hopscale.graph import AttributedGraph
 
 __all__ = [
@@ -245,14 +245,13 @@ def _packed(name: str, folder: Path | None) -> Path | None:
 
 
 def _folder(data: _Path | None) -> Path | None:
-    chosen, origin = data, "data"
-    if chosen is None:
-        chosen, origin = os.environ.get(_FOLDER_VARIABLE) or None, _FOLDER_VARIABLE
+    chosen = data if data is not None else os.environ.get(_FOLDER_VARIABLE) or None
     if chosen is None:
         return None
     folder = Path(chosen).expanduser()
     if not folder.is_dir():
-        raise ParameterError(f"{origin} must name a folder, but there is none at {str(folder)!r}")
+        origin = Setting("data") if data is not None else _FOLDER_VARIABLE
+        raise ParameterError(origin, f" must name a folder, but there is none at {str(folder)!r}")
     return folder
 
 
@@ -274,7 +273,7 @@ def _unknown(name: str, folder: Path | None) -> str:
     close = difflib.get_close_matches(str(name), known, n=1)
     guess = f"; did you mean {close[0]!r}?" if close else "."
     where = (
-        f"Other graphs are read from the folder given as data=... or as {_FOLDER_VARIABLE}"
+        f"Other graphs are read from the folder that the variable {_FOLDER_VARIABLE} names, or data=..."
         if folder is None
         else f"Looked for {name}.npz in {str(folder)!r}"
     )

@@ -173,6 +173,6 @@ def _reason(error: Exception, address: str) -> str:
 def _by_hand(entry: Published) -> str:
     files = ", ".join(unit.name for unit in entry.units)
     return (
-        f"To go without a download, fetch {files} from {entry.address} by hand, into the folder given as data=... or "
-        "as HOPSCALE_DATA"
+        f"To go without a download, fetch {files} from {entry.address} by hand, into the folder that the variable "
+        "HOPSCALE_DATA names"
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.neighbors import kneighbors_graph
 
-from hopscale.exceptions import ParameterError
+from hopscale.checks import number, whole
 from hopscale.graph import AttributedGraph
 
 __all__ = ["digits", "erdos_renyi", "figure1", "planted_blocks"]
@@ -94,7 +94,7 @@ def digits(n_neighbors: int = 10) -> AttributedGraph:
     (1797, 64, [0, 1, 2, 3, 4])
     """
     pixels, labels = load_digits(return_X_y=True)
-    _check_count("n_neighbors", n_neighbors, most=len(pixels) - 1)
+    whole("n_neighbors", n_neighbors, least=1, most=len(pixels) - 1)
     chosen = kneighbors_graph(pixels, n_neighbors, include_self=False)
     names = [f"r{row}c{column}" for row in range(8) for column in range(8)]
     return AttributedGraph(chosen, pixels >= _INK, feature_names=names, labels=labels, directed="symmetrize")
@@ -152,14 +152,13 @@ def planted_blocks(
     >>> graph.n_edges, graph.features.nnz
     (9, 9)
     """
-    _check_count("n_nodes", n_nodes)
-    _check_count("n_blocks", n_blocks, most=n_nodes)
-    _check_count("n_features", n_features, least=0)
+    whole("n_nodes", n_nodes, least=1)
+    whole("n_blocks", n_blocks, least=1, most=n_nodes)
+    whole("n_features", n_features, least=0)
     probabilities = {"p_in": p_in, "p_out": p_out}
     probabilities |= {"feature_p_in": feature_p_in, "feature_p_out": feature_p_out}
     for what, p in probabilities.items():
-        if not 0 <= p <= 1:
-            raise ParameterError(f"{what} is a probability, from 0 to 1, not {p!r}")
+        number(what, p, least=0, most=1)
     rng = np.random.default_rng(random_state)
     node_starts = np.arange(n_blocks + 1) * n_nodes // n_blocks
     feature_starts = np.arange(n_blocks + 1) * n_features // n_blocks
@@ -221,10 +220,10 @@ def erdos_renyi(
     >>> erdos_renyi(n_nodes=128)
     AttributedGraph(nodes=128, edges=1024, features=2048, feature_entries=1024)
     """
-    _check_count("n_nodes", n_nodes)
-    _check_count("edges_per_node", edges_per_node, least=0, most=(n_nodes - 1) // 2)
-    _check_count("n_features", n_features, least=0)
-    _check_count("features_per_node", features_per_node, least=0, most=n_features)
+    whole("n_nodes", n_nodes, least=1)
+    whole("edges_per_node", edges_per_node, least=0, most=(n_nodes - 1) // 2)
+    whole("n_features", n_features, least=0)
+    whole("features_per_node", features_per_node, least=0, most=n_features)
     rng = np.random.default_rng(random_state)
     pairs = n_nodes * (n_nodes - 1) // 2
     u, v = unordered_pairs(rng.choice(pairs, n_nodes * edges_per_node, replace=False, shuffle=False))
@@ -268,11 +267,3 @@ def _distinct_columns(rng: np.random.Generator, rows: int, k: int, q: int) -> ND
             part[:, drawn] = np.where(taken[row, column], last, column)
             taken[row, part[:, drawn]] = True
     return columns
-
-
-def _check_count(what: str, value: int, *, least: int = 1, most: int | None = None) -> None:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-        raise ParameterError(f"{what} must be a whole number, not {value!r}")
-    if value < least or (most is not None and value > most):
-        bounds = f"at least {least}" if most is None else f"from {least} to {most}"
-        raise ParameterError(f"{what} must be {bounds} here, not {value}")

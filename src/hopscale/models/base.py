@@ -88,10 +88,11 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         self.set_params(**{name: value for name, value in settings.items() if name in self.get_params(deep=False)})
         for name in settings:
             if name not in self.settings():
-                raise ParameterError(f"means nothing to {self._described()}", parameter=name)
+                raise ParameterError(f"means nothing to {self._told(name)}", parameter=name)
         return self
 
-    def _described(self) -> str:
+    def _told(self, parameter: str) -> str:
+        """What this is, for the error on a parameter that it has not."""
         return type(self).__name__
 
     # Learning.
@@ -259,5 +260,7 @@ class SolverChoice:
         own = self.get_params(deep=False)  # type: ignore[attr-defined]
         return self.set_params(**{f"solver__{name}": value for name, value in settings.items() if name not in own})
 
-    def _described(self) -> str:
-        return f"{type(self).__name__} with the solver {self.chosen_solver().name}"
+    def _told(self, parameter: str) -> str:
+        others = [name for name, make in self.solvers.items() if parameter in make().get_params()]
+        hint = f": it belongs to the solver {others[0]}" if others else ""
+        return f"{type(self).__name__} with the solver {self.chosen_solver().name}{hint}"

@@ -145,7 +145,9 @@ class ModelFile:
         if not (written.isascii() and written.isdigit()):
             raise self.wrong(f"the format version is {written!r}, not a number")
         if int(written) > FORMAT_VERSION:
-            raise self.wrong(f"its format is {written}, and this version reads up to {FORMAT_VERSION}: upgrade hopscale")
+            raise self.wrong(
+                f"its format is {written}, and this version reads up to {FORMAT_VERSION}: upgrade hopscale"
+            )
         if int(written) < 2:
             self._metadata.update(_from_format_1(self))
 
@@ -214,7 +216,7 @@ class ModelFile:
 
     def _built(self, kind: Callable[..., Any], settings: Any, *structures: type) -> Any:
         """An object with settings from a file, none of them unknown; those that are missing as they were then."""
-        plain = (str, int, float, type(None), *structures)
+        plain: tuple[type, ...] = (str, int, float, type(None), *structures)
         if not isinstance(settings, dict) or not all(isinstance(value, plain) for value in settings.values()):
             raise self.wrong("the parameters are not an object of plain values")
         unknown = sorted(set(settings) - set(kind().get_params(deep=False)))

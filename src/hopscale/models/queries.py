@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hopscale.exceptions import HopscaleWarning, ParameterError, UnknownNodeError
 from hopscale.checks import whole
+from hopscale.exceptions import HopscaleWarning, ParameterError, UnknownNodeError
 
 __all__ = ["VectorQueries", "no_feature_vectors"]
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from hopscale.compute.threads import Threads, ranges
 from hopscale.graph import AttributedGraph
 from hopscale.paper.published import published
-from hopscale.compute.threads import Workers, ranges
 
 __all__ = ["POWERS", "nonzero_ratios", "published_ratios"]
 
@@ -53,7 +53,7 @@ def nonzero_ratios(graph: AttributedGraph, powers: Sequence[int] = POWERS, *, n_
     bits = np.vstack([np.packbits(F[b:e].toarray() > 0, axis=1) for b, e in ranges(n, _ROWS)])
     offsets, neighbors = graph.adjacency.indptr, graph.adjacency.indices
     ratios = {}
-    with Workers(n_jobs) as workers:
+    with Threads(n_jobs) as workers:
         for power in range(1, max(powers) + 1):
             after = np.zeros_like(bits)
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics import average_precision_score
 
+from hopscale.checks import whole
+from hopscale.compute.threads import ranges
 from hopscale.exceptions import ParameterError
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
-from hopscale.checks import whole
-from hopscale.compute.threads import ranges
 from hopscale.tasks.hiding import absent_positions, hidden_count
 from hopscale.tasks.metrics import roc_auc
 from hopscale.tasks.splits import Record

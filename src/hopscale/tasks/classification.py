@@ -8,9 +8,9 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hopscale.exceptions import HopscaleWarning
 from hopscale.checks import number
-from hopscale.compute.threads import Workers
+from hopscale.compute.threads import Threads
+from hopscale.exceptions import HopscaleWarning
 from hopscale.tasks.labels import class_codes
 from hopscale.tasks.logistic import LogisticParts
 from hopscale.tasks.metrics import classification_scores
@@ -91,7 +91,7 @@ def node_classification(
     X, classes = X[classes >= 0], classes[classes >= 0]
     _warn_of_lonely(classes, names)
     parts = seeded_splits(len(classes), splits, test_size, random_state)
-    with Workers() as _:  # BLAS on one thread here too
+    with Threads() as _:  # BLAS on one thread here too
         problem = LogisticParts(X, classes, len(names), C=C, standardize=standardize)
         problem.prepare(share=1 - test_size)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import GraphError, ParameterError
 from hopscale.checks import number
+from hopscale.exceptions import GraphError, ParameterError
 
 __all__ = ["absent_positions", "hidden_count"]
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics import average_precision_score
 
+from hopscale.checks import choice, number, whole
 from hopscale.datasets.generators import unordered_pairs
 from hopscale.exceptions import ParameterError
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
-from hopscale.checks import choice, number, whole
 from hopscale.tasks.hiding import absent_positions, hidden_count
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import roc_auc

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import enet_path
 from sklearn.metrics import r2_score
 
-from hopscale.exceptions import GraphError, ParameterError
 from hopscale.checks import number
-from hopscale.compute.threads import Workers
+from hopscale.compute.threads import Threads
+from hopscale.exceptions import GraphError, ParameterError
 from hopscale.tasks.labels import has_value
 from hopscale.tasks.splits import Record, in_pieces, matched, seeded_splits
 
@@ -95,7 +95,7 @@ def node_regression(
     if not 0 <= number("l1_ratio", l1_ratio, least=0) <= 1:
         raise ParameterError(f"l1_ratio is a share, from 0 to 1, not {l1_ratio!r}")
     parts = seeded_splits(len(y), splits, test_size, random_state)
-    with Workers():  # BLAS on one thread here too
+    with Threads():  # BLAS on one thread here too
         Z = np.column_stack([X - X.mean(axis=0), y - y.mean()])
         products = Z.T @ Z
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hopscale.exceptions import GraphError, HopscaleWarning
 from hopscale.checks import number, whole
+from hopscale.exceptions import GraphError, HopscaleWarning
 from hopscale.tasks.labels import class_codes
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores

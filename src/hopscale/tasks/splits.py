@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hopscale.exceptions import GraphError, ParameterError
 from hopscale.checks import whole
-from hopscale.compute.threads import Workers, ranges
+from hopscale.compute.threads import Threads, ranges
+from hopscale.exceptions import GraphError, ParameterError
 
 __all__ = ["Record", "in_pieces", "matched", "seeded_split", "seeded_splits"]
 
@@ -91,6 +91,6 @@ def in_pieces(
 
     Pieces are shared out over threads, with BLAS on one: the records do not depend on `n_jobs`.
     """
-    with Workers(n_jobs) as workers:
-        pieces = workers.map(lambda piece: score(items[slice(*piece)]), ranges(len(items), size))
+    with Threads(n_jobs) as engine:
+        pieces = engine.map(lambda piece: score(items[slice(*piece)]), ranges(len(items), size))
         return [record for piece in pieces for record in piece]

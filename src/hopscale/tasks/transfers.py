@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from hopscale.checks import number, whole
+from hopscale.compute.threads import Threads
 from hopscale.exceptions import GraphError, ParameterError
 from hopscale.io import as_graph
-from hopscale.checks import number, whole
-from hopscale.compute.threads import Workers
 from hopscale.tasks.labels import class_codes
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores
@@ -141,7 +141,7 @@ def _score(
     learnt, _ = matched(fitted.embedding_, train)
     learnt, train = learnt[train >= 0], train[train >= 0]
     placed, test = placed[test >= 0], test[test >= 0]
-    with Workers():  # BLAS on one thread, so that the bits do not depend on their number
+    with Threads():  # BLAS on one thread, so that the bits do not depend on their number
         probabilities = fit_logistic(learnt, train, n_classes, C=C, standardize=standardize).probabilities(placed)
     scores = classification_scores(test, probabilities, majority=int(np.bincount(train).argmax()))
     own = float(np.mean(test == np.bincount(test).argmax()))

@@ -84,7 +84,7 @@ class Transitions:
         walks = float(walks_per_node) * int(active.sum())
         if start == "degree":
             return walks * positions * self.degrees / max(self.degrees.sum(), 1e-300)
-        here = active * float(walks_per_node)
+        here = np.where(active, float(walks_per_node), 0.0)
         total = np.zeros_like(here)
         for _ in range(positions):
             total += here

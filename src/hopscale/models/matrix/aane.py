@@ -36,11 +36,13 @@ class AANE(MatrixEmbedding):
     Parameters
     ----------
     dimensions : int, default=128
+        Length of the vectors.
     smoothness : float, default=0.05
-        λ, what neighbours' differences count.
+        Weight of differences between neighbours, λ.
     penalty : float, default=5.0
-        ρ.
+        Weight of differences between the two copies, ρ.
     iterations : int, default=5
+        Number of times that the parts are updated in turn.
     memory_limit : int or str, default="4GiB"
         Memory for the work; a graph that would take more is refused.
     n_jobs, random_state, verbose

@@ -32,13 +32,15 @@ class ASNE(MatrixEmbedding):
     Parameters
     ----------
     dimensions : int, default=128
+        Length of the vectors.
     attribute_weight : float, default=1.0
-        λ in the vectors.
+        Weight of the features in the vectors, λ.
     feature_dimensions : int, default=200
         Columns that features are reduced to first, by a singular value decomposition.
     shift : float, default=1.0
-        b.
+        Divide ratios by it before the logarithm, b.
     iterations : int, default=3
+        Number of times that the parts are updated in turn.
     memory_limit : int or str, default="4GiB"
         Memory for the work; a graph that would take more is refused.
     n_jobs, random_state, verbose

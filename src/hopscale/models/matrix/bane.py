@@ -32,13 +32,15 @@ class BANE(MatrixEmbedding):
     Parameters
     ----------
     dimensions : int, default=128
+        Length of the vectors.
     window : int, default=4
         Steps t that features are spread over.
     strength : float, default=0.7
-        γ, the share of a step that goes to the neighbours.
+        Share of a step that goes to the neighbours, γ.
     regularization : float, default=0.001
-        α.
+        Weight of the squared length of Z, α.
     iterations : int, default=20
+        Number of times that the parts are updated in turn.
     memory_limit : int or str, default="4GiB"
         Memory for the work; a graph that would take more is refused.
     n_jobs, random_state, verbose

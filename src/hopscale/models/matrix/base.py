@@ -70,7 +70,7 @@ class MatrixEmbedding(NodeEmbedding, abstract=True):
     def _keep(self, embedding: NDArray[np.float32], blocks: dict[str, int]) -> None:
         self.embedding_ = embedding
         self.feature_embedding_ = np.zeros((0, embedding.shape[1]), dtype=np.float32)
-        self.blocks_, self.rows_ = blocks, {}
+        self.blocks_ = blocks
 
     def _check_memory(self, graph: AttributedGraph) -> None:
         needed, limit = self._bytes_needed(graph), memory_bytes(self.memory_limit)
@@ -80,6 +80,11 @@ class MatrixEmbedding(NodeEmbedding, abstract=True):
                 Setting("memory_limit"),
                 f" ({in_words(limit)}): raise it, or ask for fewer than {self.dimensions} dimensions{self.way_out}",
             )
+
+    @property
+    def rows_(self) -> dict[str, str]:
+        """What each scale was learnt from, in words: nothing to say here."""
+        return {}
 
     def _widths(self) -> dict[str, int]:
         return self.blocks_

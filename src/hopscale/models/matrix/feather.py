@@ -33,11 +33,13 @@ class FEATHER(MatrixEmbedding):
     Parameters
     ----------
     dimensions : int, default=128
+        Length of the vectors.
     feature_dimensions : int, default=64
         Columns that features are reduced to, by a singular value decomposition.
     points : int, default=25
-        Values of θ, evenly spaced up to ``largest_point``.
+        Number of values of θ, evenly spaced up to ``largest_point``.
     largest_point : float, default=2.5
+        Largest value of θ.
     window : int, default=5
         Largest number of hops.
     memory_limit : int or str, default="4GiB"

@@ -43,13 +43,14 @@ class HOPE(MatrixEmbedding):
     Parameters
     ----------
     dimensions : int, default=128
+        Length of the vectors.
     proximity : {"overlap", "common-neighbors", "adamic-adar", "katz", "rooted-pagerank"}, default="overlap"
-        The default is the normalised neighbourhood overlap of the MUSAE paper's comparison: common neighbours over the
-        geometric mean of the degrees, the cosine of two neighbourhoods.
+        What is factorised. The default is the normalised neighbourhood overlap of the MUSAE paper's comparison: common
+        neighbours over the geometric mean of the degrees, the cosine of two neighbourhoods.
         The logarithm of adamic-adar is of the number of neighbours, as in the classical index.
     decay : float, default=0.5
-        katz: β as a share of the largest for which S exists, one over the largest eigenvalue of A. rooted-pagerank: α,
-        the chance that a walk goes on.
+        Weight of longer walks. katz: β as a share of the largest for which S exists, one over the largest eigenvalue of
+        A. rooted-pagerank: α, the chance that a walk goes on.
     memory_limit : int or str, default="4GiB"
         Memory for the work; a graph that would take more is refused.
     n_jobs, random_state, verbose

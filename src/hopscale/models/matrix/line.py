@@ -38,7 +38,7 @@ class LINE(SolverChoice, MatrixEmbedding):
     Parameters
     ----------
     dimensions : int, default=128
-        Of both orders together.
+        Length of the vectors, both orders together.
     solver : {"sgns", "pmi"} or Solver, default="sgns"
         ``"sgns"`` trains in one epoch on edges that are drawn as in the paper, with noise in proportion to degree^¾:
         ``SGNS(epochs=1, noise_exponent=0.75)``. The paper goes from a rate of .025 to 0 and draws more edges, the more

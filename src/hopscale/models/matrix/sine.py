@@ -37,13 +37,14 @@ class SINE(MatrixEmbedding):
     Parameters
     ----------
     dimensions : int, default=128
+        Length of the vectors.
     window : int, default=10
         Largest number of hops to a node in the context.
     shift : float, default=1.0
-        b.
+        Divide ratios by it before the logarithm, b.
     memory_limit : int or str, default="4GiB"
-        Memory for the matrix of walks. Where exact rows would not fit, they are estimated from 800 walks of each node;
-        where these would not fit either, the graph is refused.
+        Memory for the matrix of walks, such as 500MB. Where exact rows would not fit, they are estimated from 800 walks
+        of each node; where these would not fit either, the graph is refused.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 

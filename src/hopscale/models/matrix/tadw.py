@@ -36,11 +36,13 @@ class TADW(MatrixEmbedding):
     Parameters
     ----------
     dimensions : int, default=128
+        Length of the vectors.
     text_dimensions : int, default=200
         Columns that features are reduced to.
     regularization : float, default=0.2
-        λ.
+        Weight of the squared lengths of the vectors, λ.
     iterations : int, default=20
+        Number of times that the parts are updated in turn.
     memory_limit : int or str, default="4GiB"
         Memory for the work; a graph that would take more is refused.
     n_jobs, random_state, verbose

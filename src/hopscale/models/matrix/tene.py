@@ -36,11 +36,13 @@ class TENE(MatrixEmbedding):
     Parameters
     ----------
     dimensions : int, default=128
+        Length of the vectors.
     agreement : float, default=0.1
-        α.
+        Weight of what walks and features must agree on, α.
     text_weight : float, default=0.1
-        β.
+        Weight of the features, β.
     iterations : int, default=200
+        Number of times that the parts are updated in turn.
     memory_limit : int or str, default="4GiB"
         Memory for the work; a graph that would take more is refused.
     n_jobs, random_state, verbose

@@ -259,7 +259,10 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
     # Files.
 
     def _state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        tensors = {"feature_embedding": self.feature_embedding_, "feature_probability": self.feature_probability_}
+        tensors: dict[str, NDArray[Any]] = {
+            "feature_embedding": self.feature_embedding_,
+            "feature_probability": self.feature_probability_,
+        }
         if self.singular_values_ is not None:
             tensors["singular_values"] = self.singular_values_
         scales = [{**asdict(s.scale), "sampled": s.sampled, "rows": s.rows} for s in self.solutions_]

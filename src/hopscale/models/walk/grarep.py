@@ -24,7 +24,7 @@ class GraRep(WalkEmbedding):
     Parameters
     ----------
     dimensions : int, default=128
-        Of all steps together.
+        Length of the vectors, all steps together.
     window : int, default=4
         Largest number of steps, t.
     solver : {"pmi"} or PMI, default="pmi"
