@@ -86,7 +86,7 @@ def nodevectors(name: str, arguments: str) -> str:
 
 def here(name: str, arguments: dict[str, Any]) -> str:
     """A model of ours, in a process of its own like the others."""
-    build = f"import hopscale\nmodel = hopscale.{name}(n_jobs=2, **{arguments!r})\n"
+    build = f"import hopscale\nmodel = hopscale.{name}(n_jobs=2).configure(**{arguments!r})\n"
     return READ + build + "graph = hopscale.AttributedGraph(A, F)\nfit = lambda: model.fit(graph)\n" + FIT
 
 

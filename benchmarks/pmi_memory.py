@@ -11,7 +11,7 @@ import warnings
 
 import numpy as np
 
-from hopscale import MUSAE
+from hopscale import MUSAE, PMI
 from hopscale.exceptions import HopscaleWarning
 from hopscale.tasks import evaluate, summarize
 from measure import graph_and_target, in_new_process, markdown, measured, peak_mib, resident_mib, write
@@ -28,7 +28,7 @@ def one(dataset: str, limit: str) -> dict[str, object]:
         seconds, (vectors, _) = measured(lambda: reference_embedding(graph.adjacency, graph.features, dense=False))
         rows = "sparse reference"
     else:
-        model = MUSAE(memory_limit=limit)
+        model = MUSAE(solver=PMI(memory_limit=limit))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HopscaleWarning)
             seconds, vectors = measured(lambda: model.fit_transform(graph))

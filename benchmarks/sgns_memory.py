@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from hopscale import MUSAE, load
+from hopscale import MUSAE, SGNS, load
 from measure import in_new_process, markdown, measured, peak_mib, resident_mib, write
 
 SIZES = (2**14, 2**17)
@@ -21,7 +21,7 @@ def one(nodes: str, setting: str) -> dict[str, object]:
     A, F = graph.adjacency, graph.features
     held = sum(a.nbytes for m in (A, F) for a in (m.indptr, m.indices, m.data)) / 2**20
     before = resident_mib()
-    model = MUSAE(solver="sgns", walk_length=walk_length, walks_per_node=walks_per_node, epochs=1, self_scale=False)
+    model = MUSAE(solver=SGNS(walk_length=walk_length, walks_per_node=walks_per_node, epochs=1), self_scale=False)
     seconds, _ = measured(lambda: model.fit(graph))
     parameters = (model.embedding_.nbytes + model.feature_embedding_.nbytes) / 2**20
     return {

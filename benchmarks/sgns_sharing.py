@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hopscale import MUSAE
+from hopscale import MUSAE, SGNS
 from hopscale.tasks import evaluate
 from measure import REGRESSION, RESULTS, graph_and_target, markdown, measured, write
 
@@ -39,7 +39,7 @@ def main() -> None:
             for shared in (False, True):
                 if (dataset, seed, shared) in done:
                     continue
-                model = MUSAE(solver="sgns", epochs=options.epochs, share_negatives=shared, random_state=seed)
+                model = MUSAE(solver=SGNS(epochs=options.epochs, share_negatives=shared), random_state=seed)
                 seconds, vectors = measured(lambda model=model, graph=graph: model.fit_transform(graph))
                 scores = [record[metric] for record in evaluate(vectors, target, splits=10, standardize=True)]
                 what = {"dataset": dataset, "seed": seed, "shared": shared, "epochs": options.epochs}

@@ -16,22 +16,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from gensim.models import Word2Vec
-from hopscale.pairs import Pairs, Scale
-from hopscale.parallel import Workers
 
-from hopscale.solvers import SGNSSolver
+from hopscale.compute import Threads
+from hopscale.solvers import SGNS
+from hopscale.walks import Scale, Transitions, WalkContext
 from measure import graph_and_target, markdown, measured, median, write
 
 LENGTH, WINDOW, NEGATIVES = 80, 3, 5
 RIVALS = ("gensim", "own noise", "shared noise")
 
 
-def stored_walks(pairs: Pairs, path: Path) -> int:
+def stored_walks(transitions: Transitions, path: Path) -> int:
     """Write one walk per node as text; returns the number of pairs that a window of 3 finds in them."""
-    starts = np.flatnonzero(pairs.walks.degrees > 0).astype(np.int32)
-    steps = pairs.walks.sample(starts, 1, LENGTH - 1, 0)[:, 0]
+    starts = np.flatnonzero(transitions.degrees > 0).astype(np.int32)
+    steps = transitions.sample(starts, 1, LENGTH - 1, 0)[:, 0]
     np.savetxt(path, np.hstack([starts[:, None], steps]), fmt="%d")
     return len(starts) * 2 * sum(LENGTH - hop for hop in range(1, WINDOW + 1))
 
@@ -59,25 +58,18 @@ def gensim_rate(path: Path, pairs: int, dimensions: int, threads: int) -> float:
     return pairs / seconds / 1e6
 
 
-def hopscale_rate(pairs: Pairs, dimensions: int, threads: int, *, shared: bool) -> float:
-    per_visit = pairs.context.nnz / pairs.n_nodes
-    solver = SGNSSolver(
+def hopscale_rate(context: WalkContext, dimensions: int, threads: int, *, shared: bool) -> float:
+    per_visit = context.features.nnz / context.n_nodes
+    solver = SGNS(
         walk_length=LENGTH,
         walks_per_node=3 if per_visit > 2 else 10,
-        window=WINDOW,
         epochs=1,
         negatives=NEGATIVES,
-        learning_rate=0.05,
-        min_learning_rate=0.025,
-        start="degree",
-        noise_exponent=1.0,
-        subsample=0.0,
         share_negatives=shared,
-        seed=0,
     )
-    with Workers(threads) as workers:
+    with Threads(threads) as engine:
         scale = Scale(tuple(range(1, WINDOW + 1)), dimensions)
-        seconds, (solution,) = measured(lambda: solver.fit(pairs, [scale], workers))
+        seconds, (solution,) = measured(lambda: solver.fit(context, [scale], engine, 0))
     found = re.match(r"[\d,]+", solution.rows)
     assert found
     return int(found[0].replace(",", "")) / seconds / 1e6
@@ -89,19 +81,19 @@ def main() -> None:
     parser.add_argument("--dataset", default="facebook")
     options = parser.parse_args()
     graph, _ = graph_and_target(options.dataset)
-    identity = sp.csr_array(sp.eye_array(graph.n_nodes, dtype=np.float32, format="csr"))
-    contexts = {"features": Pairs(graph.adjacency, graph.features), "nodes": Pairs(graph.adjacency, identity)}
+    transitions = Transitions(graph.adjacency)
+    contexts = {"features": WalkContext(transitions, graph.features), "nodes": WalkContext.of_nodes(transitions)}
     records: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "walks.txt"
-        count = stored_walks(contexts["nodes"], path)
+        count = stored_walks(transitions, path)
         for dimensions in (128, 32):
             for threads in (1, 2):
                 for repeat in range(options.repeats):
                     rates = {("gensim", "nodes"): gensim_rate(path, count, dimensions, threads)}
-                    for context, pairs in contexts.items():
+                    for context, walks in contexts.items():
                         for rival, shared in (("own noise", False), ("shared noise", True)):
-                            rate = hopscale_rate(pairs, dimensions, threads, shared=shared)
+                            rate = hopscale_rate(walks, dimensions, threads, shared=shared)
                             rates[rival, context] = rate
                     records += [
                         {

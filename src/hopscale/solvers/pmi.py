@@ -60,7 +60,7 @@ class PMI(Solver):
     >>> from hopscale import MUSAE, PMI, datasets
     >>> model = MUSAE(dimensions=8, solver=PMI(rows="exact")).fit(datasets.figure1())
     >>> model.rows_["1"]
-    'exact rows, 22 positive entries'
+    'exact rows, 24 positive entries'
     """
 
     name = "pmi"

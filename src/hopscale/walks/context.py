@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from hopscale._core import _native
 from hopscale.walks.transitions import Start, Transitions
 
-__all__ = ["Scale", "WalkContext", "positive_logs", "split_dimensions"]
+__all__ = ["MAX_WINDOW", "Scale", "WalkContext", "positive_logs", "split_dimensions"]
+
+MAX_WINDOW = 30  # kernels take hops as the bits of a mask
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,9 @@ from hopscale.compute.operators import HStack
 from hopscale.compute.svd import balanced, leading_triplets, triplets_bytes
 from hopscale.graph import AttributedGraph
 from hopscale.models.matrix.base import MatrixEmbedding
-from hopscale.models.walk.base import MAX_WINDOW
 from hopscale.solvers import PMI
 from hopscale.walks import Scale, Transitions, WalkContext
-from hopscale.walks.context import positive_logs
+from hopscale.walks.context import MAX_WINDOW, positive_logs
 
 __all__ = ["SINE"]
 

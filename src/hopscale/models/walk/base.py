@@ -21,12 +21,11 @@ from hopscale.io import as_graph
 from hopscale.models.base import NodeEmbedding, SolverChoice
 from hopscale.solvers import PMI, Solution, Solver
 from hopscale.walks import Scale, Start, Transitions, WalkContext, split_dimensions
+from hopscale.walks.context import MAX_WINDOW
 
-__all__ = ["MAX_WINDOW", "ContextKind", "WalkEmbedding"]
+__all__ = ["ContextKind", "WalkEmbedding"]
 
 ContextKind = Literal["features", "features+nodes", "nodes"]
-
-MAX_WINDOW = 30  # kernels take hops as the bits of a mask
 
 
 class _Learnt:
