@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import field, fields
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,9 +13,32 @@ import numpy as np
 
 from hopscale.exceptions import ParameterError
 
-__all__ = ["check_seed", "choice", "even", "in_words", "memory_bytes", "number", "seed_of", "whole"]
+__all__ = [
+    "check_fields",
+    "check_seed",
+    "choice",
+    "even",
+    "in_words",
+    "memory_bytes",
+    "number",
+    "parameter",
+    "seed_of",
+    "whole",
+]
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+def parameter(default: Any, check: Callable[..., Any], **bounds: Any) -> Any:
+    """A field of a dataclass that has a default and a check, one of those below with its bounds."""
+    return field(default=default, metadata={"check": partial(check, **bounds)})
+
+
+def check_fields(instance: Any) -> None:
+    """Check every :func:`parameter` of a dataclass."""
+    for each in fields(instance):
+        if "check" in each.metadata:
+            each.metadata["check"](each.name, getattr(instance, each.name))
 
 
 def whole(name: str, value: Any, *, least: int, most: int | None = None) -> int:
@@ -25,9 +50,9 @@ def whole(name: str, value: Any, *, least: int, most: int | None = None) -> int:
     return int(value)
 
 
-def even(name: str, value: Any) -> int:
+def even(name: str, value: Any, *, most: int | None = None) -> int:
     """An even number of at least 2: half of it goes to either of two blocks."""
-    if whole(name, value, least=2) % 2:
+    if whole(name, value, least=2, most=most) % 2:
         raise ParameterError(f"must be an even number, half of it for either block, not {value!r}", parameter=name)
     return int(value)
 
@@ -60,19 +85,19 @@ def choice(name: str, value: Any, options: Iterable[str]) -> Any:
     return value
 
 
-def memory_bytes(value: Any) -> int:
+def memory_bytes(name: str, value: Any) -> int:
     """Bytes from a number or a text such as ``"4GiB"`` or ``"500 MB"``; units are powers of 1024.
 
-    >>> memory_bytes("4GiB") == 4 * 2**30
+    >>> memory_bytes("memory_limit", "4GiB") == 4 * 2**30
     True
     """
     if isinstance(value, str):
         found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([KMGT]?)I?B?\s*", value.upper())
         if found:
-            return whole("memory_limit", int(float(found[1]) * _UNITS[found[2]]), least=1)
+            return whole(name, int(float(found[1]) * _UNITS[found[2]]), least=1)
     elif isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 1 <= value < 2**63:
         return int(value)
-    raise ParameterError(f"must be a number of bytes or a text such as '4GiB', not {value!r}", parameter="memory_limit")
+    raise ParameterError(f"must be a number of bytes or a text such as '4GiB', not {value!r}", parameter=name)
 
 
 def in_words(size: float) -> str:
@@ -88,7 +113,7 @@ def in_words(size: float) -> str:
     return f"{size:.1f} GiB"
 
 
-def check_seed(random_state: Any) -> None:
+def check_seed(name: str, random_state: Any) -> None:
     """Refuse what is no ``random_state``, without drawing from one."""
     if not isinstance(random_state, (np.random.RandomState, np.random.Generator)):
         seed_of(random_state)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from hopscale.checks import check_seed, choice, seed_of
+from hopscale.checks import check_fields, check_seed, choice, parameter, seed_of, whole
 from hopscale.compute.threads import effective_jobs
 from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError, ParameterError, Setting
 from hopscale.graph import AttributedGraph
@@ -36,10 +36,10 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
     the command line find it; ``abstract=True`` in the class statement keeps a base class out.
     """
 
-    dimensions: int = 128
+    dimensions: int = parameter(128, whole, least=1)
     _: KW_ONLY
     n_jobs: int | None = -1
-    random_state: Any = 0
+    random_state: Any = parameter(0, check_seed)
     verbose: bool = False
 
     kind: ClassVar[str] = "own"
@@ -99,8 +99,8 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense, before a graph is read."""
+        check_fields(self)
         effective_jobs(self.n_jobs)
-        check_seed(self.random_state)
 
     @abstractmethod
     def _learn(self, graph: AttributedGraph, seed: int) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from hopscale.checks import check_fields
 from hopscale.compute import Threads
 from hopscale.compute.aligned import Floats
 from hopscale.exceptions import ParameterError
@@ -54,9 +55,9 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
             )
         return super().set_params(**parameters)  # type: ignore[no-any-return]
 
-    @abstractmethod
     def check(self, window: int) -> None:
         """Refuse parameters that make no sense for walks of ``window`` hops."""
+        check_fields(self)
 
     @abstractmethod
     def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> list[Solution]:

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hopscale.checks import choice, memory_bytes, number, whole
+from hopscale.checks import choice, memory_bytes, number, parameter, whole
 from hopscale.compute import Operator, Threads
 from hopscale.compute.aligned import Floats
 from hopscale.compute.svd import leading_triplets
@@ -65,19 +65,11 @@ class PMI(Solver):
 
     name = "pmi"
 
-    shift: float = 1.0
-    noise_exponent: float = 1.0
-    rows: RowChoice = "auto"
-    walks: int = 800
-    memory_limit: int | str = "4GiB"
-
-    def check(self, window: int) -> None:
-        """Refuse parameters that make no sense."""
-        number("shift", self.shift, least=0, above=True)
-        number("noise_exponent", self.noise_exponent, least=0)
-        choice("rows", self.rows, get_args(RowChoice))
-        whole("walks", self.walks, least=1, most=MAX_WALKS)
-        memory_bytes(self.memory_limit)
+    shift: float = parameter(1.0, number, least=0, above=True)
+    noise_exponent: float = parameter(1.0, number, least=0)
+    rows: RowChoice = parameter("auto", choice, options=get_args(RowChoice))
+    walks: int = parameter(800, whole, least=1, most=MAX_WALKS)
+    memory_limit: int | str = parameter("4GiB", memory_bytes)
 
     def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> list[Solution]:
         """Solutions of all scales."""
@@ -134,7 +126,7 @@ class _Targets:
 
     def __init__(self, solver: PMI, context: WalkContext, engine: Threads, seed: int) -> None:
         self._solver, self._context, self._engine, self._seed = solver, context, engine, seed
-        self._memory = memory_bytes(solver.memory_limit)
+        self._memory = memory_bytes("memory_limit", solver.memory_limit)
 
     def solutions(self, scales: Sequence[Scale]) -> list[Solution]:
         probabilities = [self._context.feature_probability(scale) for scale in scales]

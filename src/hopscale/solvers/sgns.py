@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale._core import _native
-from hopscale.checks import choice, number, whole
+from hopscale.checks import choice, number, parameter, whole
 from hopscale.compute import Threads
 from hopscale.compute.aligned import Floats, aligned, aligned_zeros
 from hopscale.exceptions import DivergenceError, ParameterError, Setting
@@ -83,28 +83,21 @@ class SGNS(Solver):
 
     name = "sgns"
 
-    walk_length: int = 80
-    walks_per_node: int = 10
-    start: Start = "degree"
-    epochs: int = 5
-    negatives: int = 5
+    walk_length: int = parameter(80, whole, least=1)
+    walks_per_node: int = parameter(10, whole, least=1)
+    start: Start = parameter("degree", choice, options=get_args(Start))
+    epochs: int = parameter(5, whole, least=1)
+    negatives: int = parameter(5, whole, least=1, most=MAX_NEGATIVES)
     share_negatives: bool = True
-    noise_exponent: float = 1.0
-    subsample: float = 0.0
-    learning_rate: float = 0.05
-    min_learning_rate: float = 0.025
+    noise_exponent: float = parameter(1.0, number, least=0)
+    subsample: float = parameter(0.0, number, least=0)
+    learning_rate: float = parameter(0.05, number, least=0, above=True)
+    min_learning_rate: float = parameter(0.025, number, least=0)
 
     def check(self, window: int) -> None:
         """Refuse parameters that make no sense."""
-        whole("walks_per_node", self.walks_per_node, least=1)
-        choice("start", self.start, get_args(Start))
-        whole("epochs", self.epochs, least=1)
-        whole("negatives", self.negatives, least=1, most=MAX_NEGATIVES)
-        number("noise_exponent", self.noise_exponent, least=0)
-        number("subsample", self.subsample, least=0)
-        number("learning_rate", self.learning_rate, least=0, above=True)
-        number("min_learning_rate", self.min_learning_rate, least=0)
-        if whole("walk_length", self.walk_length, least=1) <= window:
+        super().check(window)
+        if self.walk_length <= window:
             raise ParameterError(
                 "must be larger than ", Setting("window", window), parameter="walk_length", value=self.walk_length
             )

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hopscale.checks import number, whole
+from hopscale.checks import number, parameter, whole
 from hopscale.compute import Operator, Threads
 from hopscale.compute.svd import leading_triplets
 from hopscale.compute.threads import ranges
@@ -81,16 +81,9 @@ class AANE(MatrixEmbedding):
     reads_features = True
 
     _: KW_ONLY
-    smoothness: float = 0.05
-    penalty: float = 5.0
-    iterations: int = 5
-
-    def check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before a graph is read."""
-        super().check_parameters()
-        number("smoothness", self.smoothness, least=0)
-        number("penalty", self.penalty, least=0, above=True)
-        whole("iterations", self.iterations, least=1)
+    smoothness: float = parameter(0.05, number, least=0)
+    penalty: float = parameter(5.0, number, least=0, above=True)
+    iterations: int = parameter(5, whole, least=1)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         entries = graph.adjacency.nnz + graph.features.nnz

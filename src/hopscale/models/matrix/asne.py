@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.checks import even, number, whole
+from hopscale.checks import even, number, parameter, whole
 from hopscale.compute import Threads
 from hopscale.compute.operators import Dense, Residual
 from hopscale.compute.svd import MAX_RANK, balanced, leading_triplets, triplets_bytes
@@ -78,20 +78,12 @@ class ASNE(MatrixEmbedding):
     memory = "O(m + nnz(F) + n (d + f))"
     reads_features = True
 
+    dimensions: int = parameter(128, even, most=MAX_RANK)
     _: KW_ONLY
-    attribute_weight: float = 1.0
-    feature_dimensions: int = 200
-    shift: float = 1.0
-    iterations: int = 3
-
-    def check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before a graph is read."""
-        super().check_parameters()
-        even("dimensions", self.dimensions)
-        number("attribute_weight", self.attribute_weight, least=0, above=True)
-        whole("feature_dimensions", self.feature_dimensions, least=1, most=MAX_RANK)
-        number("shift", self.shift, least=0, above=True)
-        whole("iterations", self.iterations, least=1)
+    attribute_weight: float = parameter(1.0, number, least=0, above=True)
+    feature_dimensions: int = parameter(200, whole, least=1, most=MAX_RANK)
+    shift: float = parameter(1.0, number, least=0, above=True)
+    iterations: int = parameter(3, whole, least=1)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, q = graph.features.shape

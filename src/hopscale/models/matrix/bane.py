@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.checks import number, whole
+from hopscale.checks import number, parameter, whole
 from hopscale.compute import Operator, Threads
 from hopscale.compute.svd import leading_triplets, triplets_bytes
 from hopscale.compute.threads import TALL_CHUNK, ranges
@@ -79,18 +79,10 @@ class BANE(MatrixEmbedding):
     reads_features = True
 
     _: KW_ONLY
-    window: int = 4
-    strength: float = 0.7
-    regularization: float = 0.001
-    iterations: int = 20
-
-    def check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before a graph is read."""
-        super().check_parameters()
-        whole("window", self.window, least=1)
-        number("strength", self.strength, least=0, above=True, below=1)
-        number("regularization", self.regularization, least=0, above=True)
-        whole("iterations", self.iterations, least=1)
+    window: int = parameter(4, whole, least=1)
+    strength: float = parameter(0.7, number, least=0, above=True, below=1)
+    regularization: float = parameter(0.001, number, least=0, above=True)
+    iterations: int = parameter(20, whole, least=1)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, q = graph.features.shape

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.checks import in_words, memory_bytes, whole
+from hopscale.checks import in_words, memory_bytes, parameter, whole
 from hopscale.compute import Threads
 from hopscale.compute.svd import MAX_RANK
 from hopscale.exceptions import GraphError, ParameterError, Setting
@@ -24,8 +24,9 @@ __all__ = ["MatrixEmbedding"]
 class MatrixEmbedding(NodeEmbedding, abstract=True):
     """A model that says what its blocks of columns are; features may be used, but get no vectors."""
 
+    dimensions: int = parameter(128, whole, least=1, most=MAX_RANK)
     _: KW_ONLY
-    memory_limit: int | str = "4GiB"
+    memory_limit: int | str = parameter("4GiB", memory_bytes)
 
     reads_features: ClassVar[bool] = False
     way_out: ClassVar[str] = ""  # what else would take less memory
@@ -34,12 +35,6 @@ class MatrixEmbedding(NodeEmbedding, abstract=True):
     def uses_features(self) -> bool:
         """Whether features are read at all."""
         return self.reads_features
-
-    def check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before a graph is read."""
-        super().check_parameters()
-        whole("dimensions", self.dimensions, least=1, most=MAX_RANK)
-        memory_bytes(self.memory_limit)
 
     @abstractmethod
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> Mapping[str, NDArray[Any]]:
@@ -73,7 +68,7 @@ class MatrixEmbedding(NodeEmbedding, abstract=True):
         self.blocks_ = blocks
 
     def _check_memory(self, graph: AttributedGraph) -> None:
-        needed, limit = self._bytes_needed(graph), memory_bytes(self.memory_limit)
+        needed, limit = self._bytes_needed(graph), memory_bytes("memory_limit", self.memory_limit)
         if needed > limit:
             raise ParameterError(
                 f"{type(self).__name__} would take about {in_words(needed)} for {graph.n_nodes:,} nodes, more than ",

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.checks import number, whole
+from hopscale.checks import number, parameter, whole
 from hopscale.compute import Threads
 from hopscale.compute.operators import Dense
 from hopscale.compute.svd import leading_triplets
@@ -82,18 +82,10 @@ class FEATHER(MatrixEmbedding):
     way_out = ", points, feature_dimensions or hops (window)"
 
     _: KW_ONLY
-    feature_dimensions: int = 64
-    points: int = 25
-    largest_point: float = 2.5
-    window: int = 5
-
-    def check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before a graph is read."""
-        super().check_parameters()
-        whole("feature_dimensions", self.feature_dimensions, least=1, most=512)
-        whole("points", self.points, least=1)
-        number("largest_point", self.largest_point, least=0, above=True)
-        whole("window", self.window, least=1)
+    feature_dimensions: int = parameter(64, whole, least=1, most=512)
+    points: int = parameter(25, whole, least=1)
+    largest_point: float = parameter(2.5, number, least=0, above=True)
+    window: int = parameter(5, whole, least=1)
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[np.float32]]:
         random = np.random.default_rng(seed)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hopscale.checks import choice, number
+from hopscale.checks import choice, number, parameter
 from hopscale.compute import Threads
 from hopscale.compute.operators import Series
 from hopscale.compute.svd import MAX_RANK, balanced, leading_eigenpairs, leading_triplets, triplets_bytes
@@ -89,14 +89,8 @@ class HOPE(MatrixEmbedding):
     memory = "O(m + n d)"
 
     _: KW_ONLY
-    proximity: Proximity = "overlap"
-    decay: float = 0.5
-
-    def check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before a graph is read."""
-        super().check_parameters()
-        choice("proximity", self.proximity, get_args(Proximity))
-        number("decay", self.decay, least=0, above=True, below=1)
+    proximity: Proximity = parameter("overlap", choice, options=get_args(Proximity))
+    decay: float = parameter(0.5, number, least=0, above=True, below=1)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, rank = graph.n_nodes, self.dimensions * (2 if self.proximity == "katz" else 1)

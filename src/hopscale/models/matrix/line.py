@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.checks import even
+from hopscale.checks import even, parameter
 from hopscale.compute import Threads
 from hopscale.compute.svd import MAX_RANK, leading_eigenpairs, product_eigenpairs, triplets_bytes
 from hopscale.compute.threads import effective_jobs
@@ -83,6 +83,7 @@ class LINE(SolverChoice, MatrixEmbedding):
 
     solvers: ClassVar = {"pmi": PMI, "sgns": partial(SGNS, epochs=1, noise_exponent=0.75)}
 
+    dimensions: int = parameter(128, even, most=MAX_RANK)
     _: KW_ONLY
     solver: str | Solver = "sgns"
 
@@ -94,7 +95,6 @@ class LINE(SolverChoice, MatrixEmbedding):
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense, before a graph is read."""
         super().check_parameters()
-        even("dimensions", self.dimensions)
         self.chosen_solver().check(window=1)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:

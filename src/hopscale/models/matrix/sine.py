@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hopscale.checks import number, whole
+from hopscale.checks import number, parameter, whole
 from hopscale.compute import Threads
 from hopscale.compute.operators import HStack
 from hopscale.compute.svd import balanced, leading_triplets, triplets_bytes
@@ -79,14 +79,8 @@ class SINE(MatrixEmbedding):
     reads_features = True
 
     _: KW_ONLY
-    window: int = 10
-    shift: float = 1.0
-
-    def check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before a graph is read."""
-        super().check_parameters()
-        whole("window", self.window, least=1, most=MAX_WINDOW)
-        number("shift", self.shift, least=0, above=True)
+    window: int = parameter(10, whole, least=1, most=MAX_WINDOW)
+    shift: float = parameter(1.0, number, least=0, above=True)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, q = graph.features.shape

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hopscale.checks import even, number, whole
+from hopscale.checks import even, number, parameter, whole
 from hopscale.compute import Threads
 from hopscale.compute.operators import TwoSteps
 from hopscale.compute.svd import MAX_RANK, leading_triplets, triplets_bytes
@@ -82,18 +82,11 @@ class TADW(MatrixEmbedding):
     memory = "O(m + nnz(F) + n (d + f))"
     reads_features = True
 
+    dimensions: int = parameter(128, even, most=MAX_RANK)
     _: KW_ONLY
-    text_dimensions: int = 200
-    regularization: float = 0.2
-    iterations: int = 20
-
-    def check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before a graph is read."""
-        super().check_parameters()
-        even("dimensions", self.dimensions)
-        whole("text_dimensions", self.text_dimensions, least=1, most=MAX_RANK)
-        number("regularization", self.regularization, least=0, above=True)
-        whole("iterations", self.iterations, least=1)
+    text_dimensions: int = parameter(200, whole, least=1, most=MAX_RANK)
+    regularization: float = parameter(0.2, number, least=0, above=True)
+    iterations: int = parameter(20, whole, least=1)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, q = graph.features.shape

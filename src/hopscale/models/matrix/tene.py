@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.checks import even, number, whole
+from hopscale.checks import even, number, parameter, whole
 from hopscale.compute import Threads
 from hopscale.compute.operators import TwoSteps
+from hopscale.compute.svd import MAX_RANK
 from hopscale.graph import AttributedGraph
 from hopscale.models.matrix.base import MatrixEmbedding
 from hopscale.walks import Transitions
@@ -80,18 +81,11 @@ class TENE(MatrixEmbedding):
     memory = "O(m + nnz(F) + (n + q) d)"
     reads_features = True
 
+    dimensions: int = parameter(128, even, most=MAX_RANK)
     _: KW_ONLY
-    agreement: float = 0.1
-    text_weight: float = 0.1
-    iterations: int = 200
-
-    def check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before a graph is read."""
-        super().check_parameters()
-        even("dimensions", self.dimensions)
-        number("agreement", self.agreement, least=0, above=True)
-        number("text_weight", self.text_weight, least=0, above=True)
-        whole("iterations", self.iterations, least=1)
+    agreement: float = parameter(0.1, number, least=0, above=True)
+    text_weight: float = parameter(0.1, number, least=0, above=True)
+    iterations: int = parameter(200, whole, least=1)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, q = graph.features.shape

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hopscale.checks import whole
+from hopscale.checks import parameter, whole
 from hopscale.compute import Threads
 from hopscale.compute.svd import MAX_RANK
 from hopscale.exceptions import GraphError, HopscaleWarning, ParameterError, Setting
@@ -45,7 +45,7 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
     """
 
     _: KW_ONLY
-    window: int = 3
+    window: int = parameter(3, whole, least=1, most=MAX_WINDOW)
     solver: str | Solver = "pmi"
 
     context: ClassVar[ContextKind]  # what a walk sees at a node: its features, the node itself, or both
@@ -146,9 +146,8 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
     # Checking what came in.
 
     def _scales(self) -> list[Scale]:
-        whole("window", self.window, least=1, most=MAX_WINDOW)
         groups = self.hop_groups()
-        scales = split_dimensions(whole("dimensions", self.dimensions, least=1), groups)
+        scales = split_dimensions(self.dimensions, groups)
         if min(scale.dimensions for scale in scales) < 1:
             raise ParameterError(
                 f"is too few for {len(groups)} scales: each needs at least one",

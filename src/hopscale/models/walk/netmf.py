@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
+from hopscale.checks import parameter, whole
 from hopscale.models.walk.base import WalkEmbedding
 from hopscale.solvers import PMI
+from hopscale.walks.context import MAX_WINDOW
 
 __all__ = ["NetMF"]
 
@@ -59,4 +61,4 @@ class NetMF(WalkEmbedding):
     solvers: ClassVar = {"pmi": PMI}
 
     _: KW_ONLY
-    window: int = 10
+    window: int = parameter(10, whole, least=1, most=MAX_WINDOW)

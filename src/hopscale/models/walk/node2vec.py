@@ -6,9 +6,10 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import ClassVar
 
-from hopscale.checks import number
+from hopscale.checks import number, parameter, whole
 from hopscale.models.walk.base import WalkEmbedding
 from hopscale.solvers import PMI, SGNS
+from hopscale.walks.context import MAX_WINDOW
 
 __all__ = ["Node2Vec"]
 
@@ -71,12 +72,11 @@ class Node2Vec(WalkEmbedding):
     solvers: ClassVar = {"pmi": PMI, "sgns": partial(SGNS, epochs=1)}
 
     _: KW_ONLY
-    window: int = 10
-    p: float = 1.0
-    q: float = 1.0
+    window: int = parameter(10, whole, least=1, most=MAX_WINDOW)
+    p: float = parameter(1.0, number, least=1e-3, below=1001)
+    q: float = parameter(1.0, number, least=1e-3, below=1001)
 
     @property
     def bias(self) -> tuple[float, float]:
         """(1/p, 1/q)."""
-        back = 1.0 / number("p", self.p, least=1e-3, below=1001)
-        return back, 1.0 / number("q", self.q, least=1e-3, below=1001)
+        return 1.0 / self.p, 1.0 / self.q
