@@ -44,4 +44,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES, *_HOMES, *import_module("hopscale.models").MODELS})
+    return sorted({"__version__", *_MODULES, *_HOMES, *import_module("hopscale.models").MODELS})

@@ -153,7 +153,7 @@ class _Targets:
         basis = (solution.feature_vectors * inverse).astype(np.float32)
         scaling = self._solver.scaling(solution.feature_probability)
         if scale.is_self:
-            return self._engine.host(self._engine.sparse(self._context.own_rows(scaling)) @ basis)
+            return self._engine.host(self._engine.sparse(self._context.own_rows(scaling)) @ self._engine.tall(basis))
         if solution.sampled or not self._may_be_exact([scale]):
             return self._sampler(scale, scaling).project(basis)
         return self._exact_rows.project(scale, scaling, basis, self._engine, at_once=self._at_once)
