@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale._core import _native
+from hopscale.exceptions import ParameterError
 from hopscale.parallel import Workers, ranges
 from hopscale.walks import Start, WalkGraph
 
@@ -123,14 +124,13 @@ class Pairs:
         return sp.csc_array(self.context)
 
     @cached_property
-    def context_offsets(self) -> NDArray[np.int64]:
-        """Row offsets of the context, as the kernels want them."""
-        return self.context.indptr.astype(np.int64)
+    def native_context(self) -> _native.Csr:
+        """The context as the kernels take it."""
+        return _native_csr(self.context, self.n_features)
 
     @cached_property
-    def context_columns(self) -> NDArray[np.int32]:
-        """Column of each entry of the context, as the kernels want it."""
-        return self.context.indices.astype(np.int32, copy=False)
+    def _native_by_column(self) -> _native.Csr:
+        return _native_csr(self._by_column, self.n_nodes)
 
     def feature_probability(self, scale: Scale, start: Start = "degree") -> NDArray[np.float64]:
         """Probability p(f) of each feature for walks that start in proportion to degree, E_ff/c, or at every node.
@@ -197,7 +197,7 @@ class Pairs:
         step from the last, so all scales cost no more than the longest. Panels come in ``order``.
         """
 
-        _ = self._by_column  # made once, before threads ask for it
+        _ = self._native_by_column, self.walks.native  # made once, before threads ask for them
         spare: deque[Block] = deque()  # blocks that are used again: fresh memory costs as much as a hop
 
         def compute(j: int) -> list[Panel]:
@@ -215,8 +215,6 @@ class Pairs:
     ) -> list[Panel]:
         n, last = self.n_nodes, min(first + width, self.n_features)
         block, other = (_block(spare, n, width) for _ in range(2))
-        walks = self.walks
-        graph = (walks.offsets, walks.neighbors, walks.weights, walks.inverse_degrees)
         pooled: dict[int, NDArray[np.float32]] = {}
         panels: dict[int, Panel] = {}
         F = self._by_column
@@ -229,10 +227,9 @@ class Pairs:
                 column = np.repeat(np.arange(last - first), np.diff(F.indptr[first : last + 1]))
                 block[F.indices[begin:end], column] = F.data[begin:end]
             elif hop == 1 and sparse:
-                offsets = F.indptr[first : last + 1].astype(np.int64)
-                _native.first_hop(*graph, offsets, F.indices, F.data, block)
+                _native.first_hop(self.walks.native, self._native_by_column, first, last, block)
             else:
-                _native.propagate(*graph, block, other)
+                _native.propagate(self.walks.native, block, other)
                 block, other = other, block
             for i, scale in enumerate(scales):
                 if hop not in scale.hops:
@@ -261,10 +258,8 @@ class Pairs:
     ) -> sp.csr_array:
         """The same entries for some nodes, with PʳF estimated from ``walks`` walks of each node."""
         offsets, columns, values = _native.sample_rows(
-            *self.walks.kernel_arguments,
-            self.context_offsets,
-            self.context_columns,
-            self.context.data,
+            self.walks.native,
+            self.native_context,
             nodes,
             walks,
             scale.mask,
@@ -294,10 +289,25 @@ def _compressed(block: NDArray[np.float32], scaling: NDArray[np.float32]) -> Pan
         piece = offsets[begin : end + 1]
         before = piece[0]
         count = _native.compress(block[begin:end], scaling, piece, scratch_columns, scratch_values)
+        if int(before) + count > np.iinfo(np.uint32).max:
+            raise ParameterError(
+                f"{width} columns of the matrix have more than 2³² positive entries: a smaller memory_limit makes "
+                "panels narrower"
+            )
         piece += before
         columns.append(scratch_columns[:count].copy())
         values.append(scratch_values[:count].copy())
     return Panel(offsets, np.concatenate(columns), np.concatenate(values))
+
+
+def _native_csr(matrix: sp.csr_array | sp.csc_array, n_columns: int) -> _native.Csr:
+    """A compressed matrix as the kernels take it; one by columns is its transpose by rows."""
+    return _native.Csr(
+        matrix.indptr.astype(np.int64),
+        matrix.indices.astype(np.int32, copy=False),
+        matrix.data.astype(np.float32, copy=False),
+        n_columns,
+    )
 
 
 def positive_logs(pattern: sp.csr_array, ratios: NDArray[Any]) -> sp.csr_array:

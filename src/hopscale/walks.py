@@ -6,6 +6,7 @@ A adjacency, D degrees, P = D⁻¹A. A walk never leaves a node without edges; i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -64,6 +65,11 @@ class NoiseTable:
         guide = np.searchsorted(last, np.arange(2**bits, dtype=np.uint64) << np.uint64(shift), side="left")
         return cls(last, order.astype(np.uint32), guide.astype(np.uint32), shift)
 
+    @cached_property
+    def native(self) -> _native.Noise:
+        """The table as the kernels take it."""
+        return _native.Noise(self.last, self.feature, self.guide, self.shift)
+
 
 @dataclass(frozen=True)
 class WalkGraph:
@@ -114,16 +120,24 @@ class WalkGraph:
         degrees = self.degrees if self.weights is not None else np.diff(self.offsets).astype(np.float64)
         return np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0).astype(np.float32)
 
-    @property
-    def kernel_arguments(self) -> tuple[Any, ...]:
-        """Leading arguments of every kernel that walks."""
-        keep, other = (self.alias.keep, self.alias.other) if self.alias else (None, None)
-        return self.offsets, self.neighbors, keep, other, self.back, self.away
+    @cached_property
+    def native(self) -> _native.Graph:
+        """The graph as the kernels take it."""
+        return _native.Graph(
+            self.offsets,
+            self.neighbors,
+            inverse_degrees=self.inverse_degrees,
+            weights=self.weights,
+            keep=self.alias.keep if self.alias else None,
+            other=self.alias.other if self.alias else None,
+            back=self.back,
+            away=self.away,
+        )
 
     def sample(self, starts: NDArray[np.int32], count: int, steps: int, seed: int) -> NDArray[np.int32]:
         """Nodes at steps 1..``steps`` of ``count`` walks from every start; -1 from isolated ones."""
         out = np.empty((len(starts), count, steps), dtype=np.int32)
-        _native.sample_walks(*self.kernel_arguments, starts, count, seed, out)
+        _native.sample_walks(self.native, starts, count, seed, out)
         return out
 
 

@@ -32,31 +32,29 @@ class PanelMatrix:
 
     def __init__(self, panels: list[Panel], n_features: int, width: int, workers: Workers) -> None:
         self.shape = (len(panels[0].offsets) - 1, n_features)
-        self._panels, self._width, self._workers = panels, width, workers
-        self._addresses = _addresses(panels)
+        self._width, self._workers = width, workers
+        self._count, self._entries = len(panels), sum(len(panel.values) for panel in panels)
+        self._panels = _native_panels(panels, self.shape[0], width)
 
     @property
     def description(self) -> str:
         """What is held, in words."""
-        entries = sum(len(panel.values) for panel in self._panels)
-        return f"exact rows, {entries:,} positive entries"
+        return f"exact rows, {self._entries:,} positive entries"
 
     def times(self, x: Array) -> Array:
         """M·x."""
         y = zero_table(self.shape[0], x.shape[1])
-        _add_product(self._addresses, self._width, x, y, self._workers)
+        _add_product(self._panels, table_of(x, self._count * self._width), y, self._workers)
         return y
 
     def transposed_times(self, y: Array) -> Array:
         """Mᵀ·y."""
-        w = zero_table(len(self._panels) * self._width, y.shape[1])
+        w = zero_table(self._count * self._width, y.shape[1])
 
         def one(j: int) -> None:
-            p = self._panels[j]
-            part = w[j * self._width : (j + 1) * self._width]
-            _native.panel_transposed_times(p.offsets, p.columns, p.values, y, part)
+            _native.panel_transposed_times(self._panels, j, y, w[j * self._width : (j + 1) * self._width])
 
-        self._workers.run(one, range(len(self._panels)))
+        self._workers.run(one, range(self._count))
         return w[: self.shape[1]]
 
     def every_row(self, b: Array, v: Array) -> Array:
@@ -87,7 +85,8 @@ def project_panels(
         for first in range(0, count, PANEL_GROUP):
             group = list(islice(panels, PANEL_GROUP))
             part = basis[first * width : (first + PANEL_GROUP) * width]
-            _add_product(_addresses(group), width, part, y, workers)
+            part = table_of(part, len(group) * width)  # the last panel may be narrower
+            _add_product(_native_panels(group, pairs.n_nodes, width), part, y, workers)
             bar.update(len(group))
     return np.ascontiguousarray(y[:, : basis.shape[1]])
 
@@ -223,22 +222,25 @@ class _Csr:
     """Products with a CSR matrix."""
 
     def __init__(self, matrix: sp.csr_array, workers: Workers | None = None) -> None:
-        self._offsets = matrix.indptr.astype(np.int64)
-        self._indices = matrix.indices.astype(np.int32, copy=False)
-        self._data = matrix.data.astype(np.float32, copy=False)
+        self._matrix = _native.Csr(
+            matrix.indptr.astype(np.int64),
+            matrix.indices.astype(np.int32, copy=False),
+            matrix.data.astype(np.float32, copy=False),
+            matrix.shape[1],
+        )
         self._workers = workers
 
     @property
     def entries(self) -> int:
-        return len(self._data)
+        return self._matrix.nnz
 
     def times(self, x: Array) -> Array:
-        rows = len(self._offsets) - 1
+        rows = self._matrix.shape[0]
         x = table_of(x)
         y = zero_table(rows, x.shape[1])
 
         def one(piece: tuple[int, int]) -> None:
-            _native.csr_times(self._offsets, self._indices, self._data, x, y, *piece)
+            _native.csr_times(self._matrix, x, y, *piece)
 
         if self._workers:
             self._workers.run(one, ranges(rows, ROW_CHUNK))
@@ -247,16 +249,15 @@ class _Csr:
         return y
 
 
-def _addresses(panels: list[Panel]) -> NDArray[np.uint64]:
-    """Where the kernel finds the arrays of each panel; whoever keeps this keeps the panels."""
-    return np.array([[a.ctypes.data for a in (p.offsets, p.columns, p.values)] for p in panels], dtype=np.uint64)
+def _native_panels(panels: list[Panel], n_rows: int, width: int) -> _native.Panels:
+    """Panels as the kernels take them."""
+    return _native.Panels([(p.offsets, p.columns, p.values) for p in panels], n_rows, width)
 
 
-def _add_product(addresses: NDArray[np.uint64], width: int, x: Array, y: Array, workers: Workers) -> None:
+def _add_product(panels: _native.Panels, x: Array, y: Array, workers: Workers) -> None:
     """y += panels · x, threads over chunks of rows, panels in order within each."""
-    x = table_of(x, len(addresses) * width)  # the last panel may be narrower
 
     def one(piece: tuple[int, int]) -> None:
-        _native.panels_times(addresses, width, x, y, *piece)
+        _native.panels_times(panels, x, y, *piece)
 
     workers.run(one, ranges(len(y), ROW_CHUNK))

@@ -145,18 +145,20 @@ class _Task:
         self.offset = random.random(n)
         self.tail = 1 if scale.is_self else int(self.rounds * TAIL)
         noise = NoiseTable.of(np.where(probability > 0, probability**solver.noise_exponent, 0.0))
-        self.arguments = (
-            *pairs.walks.kernel_arguments,
-            pairs.context_offsets,
-            pairs.context_columns,
-            _expected_counts(pairs),
-            _keep_probability(probability, solver.subsample),
-            noise.last,
-            noise.feature,
-            noise.guide,
-            noise.shift,
+        batch, shared = self._batch()
+        self.native = _native.SkipGram(
+            pairs.walks.native,
+            pairs.native_context,
+            noise.native,
+            hops=scale.mask,
+            negatives=solver.negatives,
+            batch=batch,
+            shared=shared,
+            seed=solver.seed,
+            scale=scale.hops[-1],
+            counts=_expected_counts(pairs),
+            keep=_keep_probability(probability, solver.subsample),
         )
-        self.batch, self.shared = self._batch()
         self.pairs_seen = 0
         self._spare: deque[tuple[Array, NDArray[np.uint32]]] = deque()
 
@@ -250,23 +252,16 @@ class _Task:
         visits = np.floor((round_ + 1) * rate + offset) - np.floor(round_ * rate + offset)
         progress = round_ / max(1, self.rounds - 1)
         learning_rate = solver.learning_rate + progress * (solver.min_learning_rate - solver.learning_rate)
-        seen, wrong = _native.train(
-            *self.arguments,
+        seen, wrong = self.native.train(
             G,
             H,
             own,
             touches,
             nodes,
             visits.astype(np.int64),
-            self.scale.mask,
-            learning_rate,
-            solver.negatives,
-            self.batch,
-            self.shared,
-            solver.seed,
-            self.scale.hops[-1],
-            round_,
-            self.workers.stop,
+            learning_rate=learning_rate,
+            round=round_,
+            stop=self.workers.stop,
         )
         if wrong >= 0:
             raise DivergenceError(
