@@ -404,7 +404,7 @@ class TestBadParameters:
         assert make("DeepWalk", "sgns", dimensions=MAX_RANK).fit(toy()).embedding_.any(axis=0).all()
         widest = np.ones((1, padded(MAX_RANK + OVERSAMPLING)), dtype=np.float32)  # of the direct solver
         product = np.zeros_like(widest)
-        _native.csr_times(*csr([[2.0]]), widest, product, 0, 1)
+        _native.csr_times(_native.Csr(*csr([[2.0]]), 1), widest, product, 0, 1)
         assert (product == 2).all()
 
     @every_model
@@ -529,10 +529,11 @@ class TestInterruptions:
 
     @every_solver
     def test_a_failure_in_a_thread_reaches_the_caller(self, solver, monkeypatch):
-        def broken(*_):
+        def broken(*_, **__):
             raise MemoryError(f"no more in {threading.current_thread().name}")
 
-        monkeypatch.setattr(_native, "propagate" if solver == "pmi" else "train", broken)
+        where, kernel = (_native, "propagate") if solver == "pmi" else (_native.SkipGram, "train")
+        monkeypatch.setattr(where, kernel, broken)
         model = make("MUSAE", solver, n_jobs=3)
         with pytest.raises(MemoryError, match="no more in hopscale"):  # the name of a worker, not the main thread
             model.fit(toy())

@@ -6,7 +6,9 @@ import scipy.sparse as sp
 from scipy.stats import chisquare
 
 from hopscale import AttributedGraph
-from hopscale.pairs import Pairs, Scale, split_dimensions
+from hopscale._core import _native
+from hopscale.exceptions import ParameterError
+from hopscale.pairs import Pairs, Scale, _compressed, split_dimensions
 from hopscale.parallel import Workers
 from hopscale.walks import WalkGraph, expected_visits
 from reference import dense, feature_probability, positive_pmi, random_graph, seen_after, transition
@@ -239,3 +241,9 @@ class TestScales:
     def test_labels_and_masks(self):
         assert (Scale((2,), 4).label, Scale((1, 2, 3), 4).label) == ("2", "1-3")
         assert (Scale((2,), 4).mask, Scale((1, 2, 3), 4).mask, Scale((0,), 4).mask) == (0b100, 0b1110, 0b1)
+
+
+def test_more_entries_than_a_panel_can_count_are_an_error(monkeypatch):
+    monkeypatch.setattr(_native, "compress", lambda *_: 2**32)
+    with pytest.raises(ParameterError, match="smaller memory_limit"):
+        _compressed(np.zeros((4, 16), dtype=np.float32), np.ones(16, dtype=np.float32))

@@ -26,7 +26,6 @@ from hopscale import (
     from_edges,
     load_model,
 )
-from hopscale._core import _native
 from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError, ParameterError
 from hopscale.models import MODELS
 from hopscale.models.blocks import BlockEmbedding
@@ -557,11 +556,3 @@ class TestBlocks:
                 BLOCKS[name](8).fit(bare)
         else:
             assert BLOCKS[name](8).fit_transform(bare).any()
-
-
-def test_kernels_refuse_steps_that_count_nothing(graph):
-    walks = WalkGraph.of(graph.adjacency)
-    out = np.zeros((1, 1, 2), dtype=np.int32)
-    arguments = (*walks.kernel_arguments[:4], 0.0, 1.0, np.zeros(1, dtype=np.int32), 1, 0, out)
-    with pytest.raises(ValueError, match="positive"):
-        _native.sample_walks(*arguments)

@@ -56,16 +56,20 @@ class TestStreams:
     """Where a visit of one step leads, read off the training kernel: features are nodes, their vectors unit ones."""
 
     N = 9
-    CLIQUE = (*csr(np.ones((N, N)) - np.eye(N))[:2], None, None, 1.0, 1.0, *csr(np.eye(N))[:2], None, None)
-    NOISE = tuple(vars(NoiseTable.of(np.ones(N))).values())
+    CLIQUE = WalkGraph.of(sp.csr_array(np.ones((N, N)) - np.eye(N)))
+    NODES = _native.Csr(*csr(np.eye(N)), N)
+    NOISE = NoiseTable.of(np.ones(N))
 
     def reached(self, *, seed, scale, round_, nodes=range(N)):
         """Where each node's walk leads: without noise the first update is half the vector of the node it meets."""
         G, H = np.zeros((self.N, 16), dtype=np.float32), np.eye(self.N, 16, dtype=np.float32)
         nodes, visits = np.array(nodes, dtype=np.int32), np.ones(len(nodes), dtype=np.int64)
-        how = (1.0, 0, 1, 1, seed, scale, round_)  # rate 1, noise of weight 0
-        tables = (G, H, None, None)
-        _native.train(*self.CLIQUE, *self.NOISE, *tables, nodes, visits, 0b10, *how, np.zeros(1, dtype=np.uint8))
+        model = _native.SkipGram(
+            self.CLIQUE.native, self.NODES, self.NOISE.native,
+            hops=0b10, negatives=0, batch=1, shared=1, seed=seed, scale=scale,
+        )  # fmt: skip
+        go_on = np.zeros(1, dtype=np.uint8)
+        model.train(G, H, None, None, nodes, visits, learning_rate=1.0, round=round_, stop=go_on)
         np.testing.assert_allclose(G[nodes].max(axis=1), 0.5, atol=1e-6)
         return G[nodes].argmax(axis=1)
 
