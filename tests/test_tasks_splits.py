@@ -1,6 +1,7 @@
 """Many splits fitted together against scikit-learn on each alone."""
 
 import warnings
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -156,7 +157,7 @@ class TestClassification:
     def test_records_do_not_depend_on_how_splits_are_taken_together(self, monkeypatch):
         vectors, classes = _problem(3)
         together = node_classification(vectors, classes, splits=7)
-        monkeypatch.setattr("hopscale.tasks.classification._PIECE", 2)
+        monkeypatch.setattr(import_module("hopscale.tasks.node_classification"), "_PIECE", 2)
         assert node_classification(vectors, classes, splits=7, n_jobs=3) == together
 
     @pytest.mark.parametrize("wrong", [{"C": 0}, {"C": float("inf")}, {"random_state": -1}, {"n_jobs": 0}])

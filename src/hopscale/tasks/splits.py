@@ -1,4 +1,4 @@
-"""Seeded train/test splits: what is known of the nodes, divided again and again, scored in parallel."""
+"""Validation of vectors and labels, seeded train/test splits, and scoring them in parallel."""
 
 from __future__ import annotations
 
@@ -12,21 +12,19 @@ from hopscale.exceptions import GraphError, ParameterError
 from hopscale.models.parameters import whole
 from hopscale.parallel import Workers, ranges
 
-__all__ = ["Record", "in_pieces", "matched", "seeded_split", "seeded_splits"]
+__all__ = ["Record", "check_vectors", "score_in_chunks", "seeded_split", "seeded_splits"]
 
 Record = dict[str, Any]
 Item = TypeVar("Item")
 
 
-def matched(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Vectors and labels as arrays of the same length, one row a node.
-
-    Vectors become float64: the logistic regression's stopping rule is out of reach of float32.
+def check_vectors(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Validate vectors and labels and return them as arrays with one row per node; vectors become float64.
 
     Examples
     --------
-    >>> from hopscale.tasks.splits import matched
-    >>> matched([[0.0], [1.0]], [3])
+    >>> from hopscale.tasks.splits import check_vectors
+    >>> check_vectors([[0.0], [1.0]], [3])
     Traceback (most recent call last):
     ...
     hopscale.exceptions.GraphError: there are 2 vectors but 1 labels: one of each is needed per node...
@@ -54,8 +52,8 @@ def seeded_split(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Rows of the training and of the test part of one split.
 
-    A plain shuffle, not stratified, as in the paper. It depends on `random_state` and the number of
-    the split only, so that more splits leave the earlier ones as they were.
+    A plain shuffle, not stratified, as in the paper. It depends on `random_state` and the number of the split only:
+    with more splits, the first ones stay the same.
 
     Examples
     --------
@@ -65,32 +63,31 @@ def seeded_split(
     (8, 2, True)
     """
     order = np.random.default_rng([random_state, split]).permutation(n)
-    held_out = round(test_size * n)
-    return order[held_out:], order[:held_out]
+    n_test = round(test_size * n)
+    return order[n_test:], order[:n_test]
 
 
 def seeded_splits(
     n: int, splits: int, test_size: float, random_state: int
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Rows of the training and of the test part of every split; see :func:`seeded_split`."""
+    """Rows of the training and of the test part of each split, see :func:`seeded_split`."""
     whole("splits", splits, least=1)
     whole("random_state", random_state, least=0)
-    # Two nodes are the least on which a ranking or a variance means anything.
+    # R² and ROC-AUC need two nodes.
     if not (0 < test_size < 1 and 2 <= round(test_size * n) <= n - 2):
         raise ParameterError(
-            f"{n} labelled nodes cannot be divided by test_size={test_size!r}: that does not leave two or more on "
-            "either side"
+            f"{n} labelled nodes cannot be split with test_size={test_size!r}: each part needs at least two"
         )
     return [seeded_split(n, test_size, random_state, split) for split in range(splits)]
 
 
-def in_pieces(
+def score_in_chunks(
     score: Callable[[Sequence[Item]], list[Record]], items: Sequence[Item], size: int, n_jobs: int | None
 ) -> list[Record]:
-    """What `score` measures on each item, in their order, taken `size` at a time.
+    """Records of `score` over all items, in order; it is called with `size` items at a time.
 
-    Pieces are shared out over threads, with BLAS on one: the records do not depend on `n_jobs`.
+    Calls run in `n_jobs` threads, with BLAS on a single thread: the records do not depend on their number.
     """
     with Workers(n_jobs) as workers:
-        pieces = workers.map(lambda piece: score(items[slice(*piece)]), ranges(len(items), size))
-        return [record for piece in pieces for record in piece]
+        chunks = workers.map(lambda chunk: score(items[slice(*chunk)]), ranges(len(items), size))
+        return [record for chunk in chunks for record in chunk]

@@ -1,4 +1,4 @@
-"""Node classification: how well a linear model reads a class off the vectors."""
+"""Node classification: predict the class of a node from its vector by logistic regression."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hopscale.parallel import Workers
 from hopscale.tasks.labels import class_codes
 from hopscale.tasks.logistic import LogisticParts
 from hopscale.tasks.metrics import classification_scores
-from hopscale.tasks.splits import Record, in_pieces, matched, seeded_splits
+from hopscale.tasks.splits import Record, check_vectors, score_in_chunks, seeded_splits
 
 __all__ = ["node_classification"]
 
@@ -38,38 +38,39 @@ def node_classification(
     Parameters
     ----------
     vectors : array-like of shape (n, d)
-        One row a node.
+        One row per node.
     labels : array-like of shape (n,)
-        Class of each node. Nodes with NaN or None have none and are left out; so are those with -1 where
-        the other labels are codes 0, 1, ..., k-1, as by custom. Else, as in ±1, -1 is a class.
+        Class of each node. Nodes labelled NaN or None are ignored; so are those labelled -1 if the other labels
+        are the codes 0, 1, ..., k-1. Otherwise, as in ±1, -1 is a class.
     C : float, default=1.0
-        Weight of a training node's loss against that of the penalty ½‖w‖², as in scikit-learn.
+        Inverse of the regularisation strength: weight of the loss relative to the penalty ½‖w‖², as in
+        scikit-learn.
     splits : int, default=10
-        How many splits; the paper takes 100.
+        Number of splits; the paper uses 100.
     test_size : float, default=0.2
-        Share of the labelled nodes that is held out. Splits are not stratified.
+        Fraction of the labelled nodes in the test part. Splits are not stratified.
     standardize : bool, default=False
-        Bring every dimension to mean 0 and deviation 1 of the training part.
+        Scale every dimension to mean 0 and standard deviation 1 on the training part.
     random_state : int, default=0
         Seed of the splits.
     n_jobs : int, optional
-        Threads; the records are the same for any number.
+        Number of threads. The records do not depend on it.
 
     Returns
     -------
     list of dict
-        One a split: ``task, split, n_train, n_test`` and
+        One per split, with ``task, split, n_train, n_test`` and
 
         ``micro_f1``
-            the paper's metric, here the accuracy;
+            the paper's metric; equals the accuracy, as every node has one class;
         ``macro_f1``
-            mean F1 of the classes, which a rare class weighs on as much as a common one;
+            unweighted mean of the F1 of the classes;
         ``roc_auc``
-            area under the ROC curve, one class against the rest, mean of the classes that the test
-            part holds; NaN where it holds a single one;
+            area under the ROC curve, one versus rest, averaged over the classes in the test part; NaN if
+            it contains a single class;
         ``majority_micro_f1``
-            micro-F1 of always answering the commonest class of the training part. Where most nodes
-            are of one class, a high micro-F1 says little without it.
+            micro-F1 of always predicting the most frequent class of the training part. With imbalanced
+            classes, a high micro-F1 means little without it.
 
     See Also
     --------
@@ -86,10 +87,10 @@ def node_classification(
     True
     """
     number("C", C, least=0, above=True)
-    X, y = matched(vectors, labels)
+    X, y = check_vectors(vectors, labels)
     classes, names = class_codes(y)
     X, classes = X[classes >= 0], classes[classes >= 0]
-    _warn_of_lonely(classes, names)
+    _warn_of_singletons(classes, names)
     parts = seeded_splits(len(classes), splits, test_size, random_state)
     with Workers() as _:  # BLAS on one thread here too
         problem = LogisticParts(X, classes, len(names), C=C, standardize=standardize)
@@ -108,15 +109,15 @@ def node_classification(
         return records
 
     size = max(1, min(_PIECE, _PIECE_CELLS // (len(classes) * len(names))))
-    records = in_pieces(score, parts, size, n_jobs)
+    records = score_in_chunks(score, parts, size, n_jobs)
     return [{"task": "classification", "split": split, **record} for split, record in enumerate(records)]
 
 
-def _warn_of_lonely(classes: NDArray[np.int64], names: Sequence[Hashable]) -> None:
-    lonely = [names[code] for code in np.flatnonzero(np.bincount(classes) == 1).tolist()]
-    if lonely:
+def _warn_of_singletons(classes: NDArray[np.int64], names: Sequence[Hashable]) -> None:
+    singletons = [names[code] for code in np.flatnonzero(np.bincount(classes) == 1).tolist()]
+    if singletons:
         warnings.warn(
-            f"{len(lonely)} class(es) have a single node, such as {lonely[0]!r}: it is either trained on or "
+            f"{len(singletons)} class(es) have a single node, such as {singletons[0]!r}: it is either trained on or "
             "tested on, never both",
             HopscaleWarning,
             stacklevel=3,
