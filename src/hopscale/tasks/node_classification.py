@@ -10,16 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import HopscaleWarning
 from hopscale.models.parameters import number
-from hopscale.parallel import Workers
 from hopscale.tasks.labels import class_codes
-from hopscale.tasks.logistic import LogisticParts
+from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores
 from hopscale.tasks.splits import Record, check_vectors, score_in_chunks, seeded_splits
 
 __all__ = ["node_classification"]
 
-_PIECE = 16  # splits fitted side by side: enough for products to be fast, few enough for several threads
-_PIECE_CELLS = 1 << 22  # of their probabilities
+_CHUNK = 16  # splits that are fitted at once: enough for fast matrix products, few enough for several threads
+_CHUNK_CELLS = 1 << 22  # largest number of their probabilities
 
 
 def node_classification(
@@ -91,25 +90,21 @@ def node_classification(
     classes, names = class_codes(y)
     X, classes = X[classes >= 0], classes[classes >= 0]
     _warn_of_singletons(classes, names)
-    parts = seeded_splits(len(classes), splits, test_size, random_state)
-    with Workers() as _:  # BLAS on one thread here too
-        problem = LogisticParts(X, classes, len(names), C=C, standardize=standardize)
-        problem.prepare(share=1 - test_size)
 
-    def score(piece: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> list[Record]:
-        marks = np.zeros((len(piece), len(classes)), dtype=bool)
-        for row, (train, _) in zip(marks, piece, strict=True):
+    def score(chunk: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> list[Record]:
+        parts = np.zeros((len(chunk), len(classes)), dtype=bool)
+        for row, (train, _) in zip(parts, chunk, strict=True):
             row[train] = True
-        fit = problem.fit(marks)
+        fit = fit_logistic(X, classes, len(names), parts, C=C, standardize=standardize)
         records = []
-        for i, (train, test) in enumerate(piece):
+        for i, (train, test) in enumerate(chunk):
             majority = int(np.bincount(classes[train]).argmax())
             scores = classification_scores(classes[test], fit.probabilities(X[test], i), majority)
             records.append({"n_train": len(train), "n_test": len(test), **scores})
         return records
 
-    size = max(1, min(_PIECE, _PIECE_CELLS // (len(classes) * len(names))))
-    records = score_in_chunks(score, parts, size, n_jobs)
+    size = max(1, min(_CHUNK, _CHUNK_CELLS // (len(classes) * len(names))))
+    records = score_in_chunks(score, seeded_splits(len(classes), splits, test_size, random_state), size, n_jobs)
     return [{"task": "classification", "split": split, **record} for split, record in enumerate(records)]
 
 
