@@ -1,4 +1,4 @@
-"""Figure 1b of the paper: the share of entries of AʳF that are not zero."""
+"""Figure 1b of the paper: the share of non-zero entries of AʳF."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.graph import AttributedGraph
-from hopscale.paper.published import published
+from hopscale.paper.reference_values import reference_values
 from hopscale.parallel import Workers, ranges
 
-__all__ = ["POWERS", "nonzero_ratios", "published_ratios"]
+__all__ = ["POWERS", "nonzero_ratios", "reference_curves"]
 
 Bits = NDArray[np.uint8]
 
 POWERS = tuple(range(1, 9))
-_ROWS = 256  # nodes whose neighbours' rows are combined in one go
+_ROWS = 256  # nodes per chunk
 _ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.uint8)  # bits of a byte
 
 
-def published_ratios() -> dict[str, list[float]]:
-    """The paper's curve of each data set, for ``POWERS``.
+def reference_curves() -> dict[str, list[float]]:
+    """The paper's curve for each data set, over ``POWERS``.
 
-    >>> published_ratios()["facebook"][:3]
+    >>> reference_curves()["facebook"][:3]
     [0.017, 0.068, 0.206]
     """
     curves: dict[str, list[float]] = {}
-    for row in published("densification"):
+    for row in reference_values("densification"):
         curves.setdefault(str(row["dataset"]), []).append(float(row["nonzero_ratio"]))
     return curves
 
@@ -35,8 +35,8 @@ def published_ratios() -> dict[str, list[float]]:
 def nonzero_ratios(graph: AttributedGraph, powers: Sequence[int] = POWERS, *, n_jobs: int | None = None) -> list[float]:
     """Share of the pairs (node, feature) that a walk of exactly r steps connects, for each power r.
 
-    Features that no node has are not counted. Sets of features are kept as bits, eight to a byte: the largest
-    matrices of the paper then take 20 MB instead of gigabytes.
+    Features that no node has are ignored. Sets of features are stored as bits, eight to a byte: the paper's largest
+    matrices take 20 MB instead of gigabytes.
 
     Examples
     --------
