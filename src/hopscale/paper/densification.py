@@ -8,28 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.graph import AttributedGraph
-from hopscale.paper.reference_values import reference_values
 from hopscale.parallel import Workers, ranges
 
-__all__ = ["POWERS", "nonzero_ratios", "reference_curves"]
+__all__ = ["POWERS", "nonzero_ratios"]
 
 Bits = NDArray[np.uint8]
 
 POWERS = tuple(range(1, 9))
 _ROWS = 256  # nodes per chunk
 _ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.uint8)  # bits of a byte
-
-
-def reference_curves() -> dict[str, list[float]]:
-    """The paper's curve for each data set, over ``POWERS``.
-
-    >>> reference_curves()["facebook"][:3]
-    [0.017, 0.068, 0.206]
-    """
-    curves: dict[str, list[float]] = {}
-    for row in reference_values("densification"):
-        curves.setdefault(str(row["dataset"]), []).append(float(row["nonzero_ratio"]))
-    return curves
 
 
 def nonzero_ratios(graph: AttributedGraph, powers: Sequence[int] = POWERS, *, n_jobs: int | None = None) -> list[float]:

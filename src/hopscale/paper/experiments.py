@@ -248,11 +248,7 @@ def attribute_inference_of(options: Options) -> Iterator[Cell]:
 
 
 def _on_graphs(
-    experiment: str,
-    options: Options,
-    task: Callable[..., list[dict[str, Any]]],
-    key: str,
-    suits: Callable[[Method], bool],
+    experiment: str, options: Options, task: Callable[..., list[Any]], key: str, suits: Callable[[Method], bool]
 ) -> Iterator[Cell]:
     """Cells of experiments that hide a part of the graph and fit a model in each run; records are grouped by a key."""
     runs = min(options.splits, REFITS)
@@ -333,14 +329,8 @@ def theory(options: Options) -> Iterator[Cell]:
 
 
 def _what(experiment: str, name: str, solver: str, options: Options, **more: Any) -> dict[str, Any]:
-    return {
-        "experiment": experiment,
-        "method": name,
-        "solver": solver,
-        "parameters": options.parameters,
-        "seed": options.seed,
-        **more,
-    }
+    what = {"experiment": experiment, "method": name, "solver": solver}
+    return {**what, "parameters": options.parameters, "seed": options.seed, **more}
 
 
 def _model(name: str, solver: str, options: Options) -> NodeEmbedding:

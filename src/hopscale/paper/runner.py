@@ -52,8 +52,8 @@ def reproduce(
     list of str
         Failed cells with the reason, such as a data set that cannot be downloaded. The others are measured.
     """
-    _check(options)
-    plans = [(experiment, _plan(experiment, options)) for experiment in dict.fromkeys(experiments)]
+    _check(experiments, options)
+    plans = [(experiment, list(EXPERIMENTS[experiment](options))) for experiment in dict.fromkeys(experiments)]
     for experiment, _ in plans:  # before any long computation
         records_of(folder, experiment).check_writable()
     waiting = [(e, cell) for e, cells in plans for cell in _missing(records_of(folder, e), cells)]
@@ -135,7 +135,10 @@ def describe(what: dict[str, Any]) -> str:
     return " ".join(shown)
 
 
-def _check(options: Options) -> None:
+def _check(experiments: Sequence[str], options: Options) -> None:
+    for experiment in experiments:
+        if experiment not in EXPERIMENTS:
+            raise ParameterError(f"no experiment {experiment!r}. There are: {', '.join(EXPERIMENTS)}")
     known = dict.fromkeys(name for names in SUITABLE.values() for name in names)
     for name in options.datasets or ():
         if name not in known:
@@ -147,12 +150,6 @@ def _check(options: Options) -> None:
         raise ParameterError(f"no method has the parameter(s) {', '.join(map(repr, options.parameters))}")
     for name in options.asked_methods:
         method(name).build(**options.parameters)
-
-
-def _plan(experiment: str, options: Options) -> list[Cell]:
-    if experiment not in EXPERIMENTS:
-        raise ParameterError(f"no experiment {experiment!r}. There are: {', '.join(EXPERIMENTS)}")
-    return list(EXPERIMENTS[experiment](options))
 
 
 def _missing(store: Store, cells: Sequence[Cell]) -> list[Cell]:

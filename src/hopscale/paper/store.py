@@ -69,17 +69,12 @@ class Store:
         with self.path.open("a+b") as file:
             if file.tell() > 0:
                 file.seek(-1, os.SEEK_END)
-                if file.read(1) != b"\n":  # an incomplete line
-                    self._drop_last_line(file)
+                if file.read(1) != b"\n":  # drop an incomplete line
+                    file.seek(0)
+                    file.truncate(file.read().rfind(b"\n") + 1)
             file.write((json.dumps(record, allow_nan=False) + "\n").encode())
             file.flush()
             os.fsync(file.fileno())
-
-    @staticmethod
-    def _drop_last_line(file: Any) -> None:
-        file.seek(0)
-        whole = file.read().rfind(b"\n") + 1
-        file.truncate(whole)
 
 
 def records_of(folder: Path, experiment: str) -> Store:

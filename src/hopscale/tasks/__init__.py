@@ -91,25 +91,16 @@ def evaluate(
     chosen = _inferred_task(labels) if task is None else task
     if chosen not in _TASKS:
         raise ParameterError(f"task must be one of {', '.join(map(repr, _TASKS))}, not {task!r}")
-    return _TASKS[chosen](
-        vectors,
-        labels,
-        splits=splits,
-        test_size=test_size,
-        standardize=standardize,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )
+    settings = {"splits": splits, "test_size": test_size, "standardize": standardize, "random_state": random_state}
+    return _TASKS[chosen](vectors, labels, **settings, n_jobs=n_jobs)
 
 
 def _inferred_task(labels: ArrayLike) -> Task:
     """The likely task; warn where the dtype of the labels suggests the other one."""
     task, reason = likely_task(labels)
-    kind, other = np.asarray(labels).dtype.kind, "regression" if task == "classification" else "classification"
-    if (kind == "f" and task == "classification" and not np.isnan(labels).any()) or (
-        kind in "iu" and task == "regression"
-    ):
-        warnings.warn(
-            f"taken for a {task}: {reason}; pass task='{other}' if that is wrong", HopscaleWarning, stacklevel=3
-        )
+    kind = np.asarray(labels).dtype.kind
+    other = "regression" if task == "classification" else "classification"
+    if kind in "iu" if task == "regression" else kind == "f" and not np.isnan(labels).any():
+        message = f"taken for a {task}: {reason}; pass task='{other}' if that is wrong"
+        warnings.warn(message, HopscaleWarning, stacklevel=3)
     return task

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +14,7 @@ from hopscale.models.parameters import number, whole
 from hopscale.tasks.labels import class_codes
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores
-from hopscale.tasks.splits import Record, check_vectors, score_in_chunks
+from hopscale.tasks.splits import Record, Split, check_vectors, in_parallel
 
 __all__ = ["few_shot"]
 
@@ -91,22 +92,17 @@ def few_shot(
         )
     majority = int(sizes.argmax())
 
-    def score(piece: Sequence[tuple[int, int]]) -> list[Record]:
-        records = []
-        for k, split in piece:
-            train, test = _samples(classes, sizes, k, np.random.default_rng([random_state, split]))
-            fit = fit_logistic(X[train], classes[train], len(names), C=C, standardize=standardize)
-            scores = classification_scores(classes[test], fit.probabilities(X[test]), majority)
-            records.append({"k": k, "split": split, "n_train": len(train), "n_test": len(test), **scores})
-        return records
+    def score(sample: tuple[int, int]) -> Record:
+        k, split = sample
+        train, test = _samples(classes, sizes, k, np.random.default_rng([random_state, split]))
+        fit = fit_logistic(X[train], classes[train], len(names), C=C, standardize=standardize)
+        scores = classification_scores(classes[test], fit.probabilities(X[test]), majority)
+        return {"task": "few_shot", "k": k, "split": split, "n_train": len(train), "n_test": len(test), **scores}
 
-    samples = [(k, split) for k in counts for split in range(splits)]
-    return [{"task": "few_shot", **record} for record in score_in_chunks(score, samples, 1, n_jobs)]
+    return in_parallel(score, product(counts, range(splits)), n_jobs)
 
 
-def _samples(
-    classes: NDArray[np.int64], sizes: NDArray[np.int64], k: int, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _samples(classes: NDArray[np.int64], sizes: NDArray[np.int64], k: int, rng: np.random.Generator) -> Split:
     """Rows of k nodes of each class, at most all but one, and the remaining rows."""
     order = rng.permutation(len(classes))
     order = order[np.argsort(classes[order], kind="stable")]

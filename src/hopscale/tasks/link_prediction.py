@@ -20,7 +20,7 @@ from hopscale.models.parameters import choice, number, whole
 from hopscale.tasks.held_out import held_out_count, negative_positions
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import roc_auc
-from hopscale.tasks.splits import Record, check_vectors, score_in_chunks
+from hopscale.tasks.splits import Record, check_vectors, in_parallel
 
 __all__ = ["link_prediction"]
 
@@ -125,7 +125,7 @@ def link_prediction(
         train, test = _train_and_test_pairs(graph.n_nodes, ends, hidden, max_edges, test_size, rng)
         vectors, _ = check_vectors(clone(model).fit(kept).embedding_, graph.node_ids)
         score = partial(_trained, vectors=vectors, train=train, test=test, C=C, standardize=standardize)
-        scored = score_in_chunks(score, list(operators), 1, n_jobs)
+        scored = in_parallel(score, operators, n_jobs)
         for operator, scores in _untrained(vectors, kept.degrees, test).items():
             scored.append({"operator": operator, "n_train": 0, **_areas(test, scores)})
         records += [{"task": "link_prediction", "split": split, **record} for record in scored]
@@ -175,16 +175,13 @@ def _train_and_test_pairs(
 
 
 def _trained(
-    operators: Sequence[str], *, vectors: Array, train: _NodePairs, test: _NodePairs, C: float, standardize: bool
-) -> list[Record]:
-    records = []
-    for operator in operators:
-        combine = _OPERATORS[operator]
-        X_train, X_test = (combine(vectors[part.first], vectors[part.second]) for part in (train, test))
-        fit = fit_logistic(X_train, train.is_edge.astype(np.int64), 2, C=C, standardize=standardize)
-        scores = fit.probabilities(X_test)[:, 1]
-        records.append({"operator": operator, "n_train": len(train.first), **_areas(test, scores)})
-    return records
+    operator: str, *, vectors: Array, train: _NodePairs, test: _NodePairs, C: float, standardize: bool
+) -> Record:
+    combine = _OPERATORS[operator]
+    X_train, X_test = (combine(vectors[part.first], vectors[part.second]) for part in (train, test))
+    fit = fit_logistic(X_train, train.is_edge.astype(np.int64), 2, C=C, standardize=standardize)
+    scores = fit.probabilities(X_test)[:, 1]
+    return {"operator": operator, "n_train": len(train.first), **_areas(test, scores)}
 
 
 def _untrained(vectors: Array, degrees: Array, test: _NodePairs) -> dict[str, Array]:

@@ -21,8 +21,6 @@ __all__ = ["LogisticFit", "fit_logistic"]
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-# Gradients of some of the parts at weights (K, S, d + 1), and what is compared with the tolerance.
-Gradient = Callable[[Array, NDArray[np.int64]], tuple[Array, Array]]
 
 _TOLERANCE = 1e-6
 _ROUNDING = 1e-14  # gᵀPg where rounding prevents further progress, see _lbfgs
@@ -132,10 +130,9 @@ def fit_logistic(
         if deviation is not None:
             slopes[..., :-1] = (slopes[..., :-1] - slopes[..., -1:] * shift[which]) / deviation[which]
         slopes = C * slopes + penalty * W
-        # Measured on the vectors as they were given, or standardised, not on centred ones.
-        outer = slopes[..., :-1] + (0 if standardize else mean * slopes[..., -1:])
-        size = np.maximum(np.abs(outer).max(axis=(0, 2)), np.abs(slopes[..., -1]).max(axis=0))
-        return slopes, size / weight[which]
+        # The tolerance is about the gradient on vectors that are not centred, as scikit-learn has it.
+        plain = slopes if standardize else slopes + np.append(mean, 0) * slopes[..., -1:]
+        return slopes, np.abs(plain).max(axis=(0, 2)) / weight[which]
 
     start = np.zeros((len(targets), len(parts), d + 1))
     W, unfinished = _lbfgs(gradient, start, _preconditioner(X, penalty, C, n_classes), tolerance)
@@ -199,11 +196,13 @@ def _unscaled(W: Array, shift: Array, deviation: Array) -> Array:
     return V
 
 
-def _lbfgs(gradient: Gradient, W: Array, P: Array, tolerance: float) -> tuple[Array, int]:
-    """Minimise S convex functions by L-BFGS with the initial inverse Hessian P, scaled; W (K, S, d + 1) is the start.
+def _lbfgs(
+    gradient: Callable[[Array, NDArray[np.int64]], tuple[Array, Array]], W: Array, P: Array, tolerance: float
+) -> tuple[Array, int]:
+    """Minimise S convex functions by L-BFGS from W (K, S, d + 1), with the scaled initial inverse Hessian P.
 
-    A step is accepted by its slopes alone: along a line, the slope of a convex function only grows. Values of the
-    function would be lost in rounding long before the gradient is.
+    `gradient` also returns what is compared with the tolerance. A step is accepted by its slopes alone: along a line
+    the slope of a convex function only grows, and its values are lost in rounding long before the gradient is.
 
     Returns the minima, and for how many of them neither the tolerance was reached nor gᵀPg, about twice the distance
     of the function from its minimum, became as small as rounding.

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import HopscaleWarning
 from hopscale.models.parameters import number
+from hopscale.parallel import ranges
 from hopscale.tasks.labels import class_codes
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores
-from hopscale.tasks.splits import Record, check_vectors, score_in_chunks, seeded_splits
+from hopscale.tasks.splits import Record, Split, check_vectors, in_parallel, seeded_splits
 
 __all__ = ["node_classification"]
 
@@ -91,7 +92,7 @@ def node_classification(
     X, classes = X[classes >= 0], classes[classes >= 0]
     _warn_of_singletons(classes, names)
 
-    def score(chunk: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> list[Record]:
+    def score(chunk: Sequence[Split]) -> list[Record]:
         parts = np.zeros((len(chunk), len(classes)), dtype=bool)
         for row, (train, _) in zip(parts, chunk, strict=True):
             row[train] = True
@@ -104,7 +105,9 @@ def node_classification(
         return records
 
     size = max(1, min(_CHUNK, _CHUNK_CELLS // (len(classes) * len(names))))
-    records = score_in_chunks(score, seeded_splits(len(classes), splits, test_size, random_state), size, n_jobs)
+    parts = seeded_splits(len(classes), splits, test_size, random_state)
+    chunks = in_parallel(score, [parts[begin:end] for begin, end in ranges(splits, size)], n_jobs)
+    records = [record for chunk in chunks for record in chunk]
     return [{"task": "classification", "split": split, **record} for split, record in enumerate(records)]
 
 

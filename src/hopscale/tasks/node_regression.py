@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from hopscale.exceptions import GraphError, ParameterError
 from hopscale.models.parameters import number
 from hopscale.parallel import Workers
 from hopscale.tasks.labels import has_value
-from hopscale.tasks.splits import Record, check_vectors, score_in_chunks, seeded_splits
+from hopscale.tasks.splits import Record, Split, check_vectors, in_parallel, seeded_splits
 
 __all__ = ["node_regression"]
 
@@ -98,23 +98,14 @@ def node_regression(
         Z = np.column_stack([X - X.mean(axis=0), y - y.mean()])
         products = Z.T @ Z
 
-    def score(piece: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> list[Record]:
-        return [_score(Z, products, train, test, alpha, l1_ratio, standardize) for train, test in piece]
-
-    records = score_in_chunks(score, parts, 1, n_jobs)
+    score = partial(_score, Z, products, alpha=alpha, l1_ratio=l1_ratio, standardize=standardize)
+    records = in_parallel(score, parts, n_jobs)
     return [{"task": "regression", "split": split, **record} for split, record in enumerate(records)]
 
 
-def _score(
-    Z: Array,
-    products: Array,
-    train: NDArray[np.int64],
-    test: NDArray[np.int64],
-    alpha: float,
-    l1_ratio: float,
-    standardize: bool,
-) -> Record:
+def _score(Z: Array, products: Array, split: Split, *, alpha: float, l1_ratio: float, standardize: bool) -> Record:
     """Fit and score one split. The last column of Z is the target; `products` is ZᵀZ."""
+    train, test = split
     mean, covariance = _covariance(Z, products, train, test)
     scale = np.sqrt(covariance.diagonal()[:-1]) if standardize else np.ones(len(mean) - 1)
     scale[scale == 0] = 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,25 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import GraphError, ParameterError
 from hopscale.models.parameters import whole
-from hopscale.parallel import Workers, ranges
+from hopscale.parallel import Workers
 
-__all__ = ["Record", "check_vectors", "score_in_chunks", "seeded_split", "seeded_splits"]
+__all__ = ["Record", "Split", "check_vectors", "in_parallel", "seeded_split", "seeded_splits"]
 
 Record = dict[str, Any]
+Split = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows of the training and of the test part
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def check_vectors(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Validate vectors and labels and return them as arrays with one row per node; vectors become float64.
-
-    Examples
-    --------
-    >>> from hopscale.tasks.splits import check_vectors
-    >>> check_vectors([[0.0], [1.0]], [3])
-    Traceback (most recent call last):
-    ...
-    hopscale.exceptions.GraphError: there are 2 vectors but 1 labels: one of each is needed per node...
-    """
+    """Validate vectors and labels and return them as arrays with one row per node; vectors become float64."""
     if labels is None:
         raise GraphError("labels is None: this graph carries no labels to predict")
     X, y = np.asarray(vectors, dtype=np.float64), np.asarray(labels)
@@ -47,9 +40,7 @@ def check_vectors(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.flo
     return X, y
 
 
-def seeded_split(
-    n: int, test_size: float, random_state: int, split: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def seeded_split(n: int, test_size: float, random_state: int, split: int) -> Split:
     """Rows of the training and of the test part of one split.
 
     A plain shuffle, not stratified, as in the paper. It depends on `random_state` and the number of the split only:
@@ -67,9 +58,7 @@ def seeded_split(
     return order[n_test:], order[:n_test]
 
 
-def seeded_splits(
-    n: int, splits: int, test_size: float, random_state: int
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def seeded_splits(n: int, splits: int, test_size: float, random_state: int) -> list[Split]:
     """Rows of the training and of the test part of each split, see :func:`seeded_split`."""
     whole("splits", splits, least=1)
     whole("random_state", random_state, least=0)
@@ -81,13 +70,10 @@ def seeded_splits(
     return [seeded_split(n, test_size, random_state, split) for split in range(splits)]
 
 
-def score_in_chunks(
-    score: Callable[[Sequence[Item]], list[Record]], items: Sequence[Item], size: int, n_jobs: int | None
-) -> list[Record]:
-    """Records of `score` over all items, in order; it is called with `size` items at a time.
+def in_parallel(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None) -> list[Result]:
+    """Results of a function over items, in their order, computed in `n_jobs` threads.
 
-    Calls run in `n_jobs` threads, with BLAS on a single thread: the records do not depend on their number.
+    BLAS runs on a single thread: results do not depend on the number of threads.
     """
     with Workers(n_jobs) as workers:
-        chunks = workers.map(lambda chunk: score(items[slice(*chunk)]), ranges(len(items), size))
-        return [record for chunk in chunks for record in chunk]
+        return list(workers.map(function, items))

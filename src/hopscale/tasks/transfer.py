@@ -76,10 +76,20 @@ def transfer(
         raise ParameterError("seeds is empty: give one for each run, or None to take the model as it is")
     source, target = as_graph(source), as_graph(target)
     train, test, n_classes = _codes(_labels(source, source_labels, "source"), _labels(target, target_labels, "target"))
-    return [
-        {"task": "transfer", "seed": seed, **_score(fitted, source, target, train, test, n_classes, C, standardize)}
-        for seed, fitted in ((seed, _fitted(model, source, seed)) for seed in ([None] if seeds is None else seeds))
-    ]
+    known, asked = train >= 0, test >= 0
+    train, test = train[known], test[asked]
+    counts = {"n_train": len(train), "n_test": len(test)}
+    source_majority, target_majority = (int(np.bincount(codes).argmax()) for codes in (train, test))
+    records = []
+    for seed in [None] if seeds is None else seeds:
+        fitted = _fitted(model, source, seed)
+        X_train, X_test = check_vectors(fitted.embedding_, known)[0], check_vectors(fitted.transform(target), asked)[0]
+        with Workers():  # BLAS on a single thread: results do not depend on their number
+            fit = fit_logistic(X_train[known], train, n_classes, C=C, standardize=standardize)
+            scores = classification_scores(test, fit.probabilities(X_test[asked]), source_majority)
+        scores["target_majority_micro_f1"] = float(np.mean(test == target_majority))
+        records.append({"task": "transfer", "seed": seed, **counts, **scores})
+    return records
 
 
 def _fitted(model: Any, source: Any, seed: int | None) -> Any:
@@ -126,24 +136,3 @@ def _codes(source: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[np.int64
             f"{names[test.max()]!r}"
         )
     return train, test, len(names)
-
-
-def _score(
-    fitted: Any,
-    source: Any,
-    target: Any,
-    train: NDArray[np.int64],
-    test: NDArray[np.int64],
-    n_classes: int,
-    C: float,
-    standardize: bool,
-) -> Record:
-    X_train, _ = check_vectors(fitted.embedding_, train)
-    X_test, _ = check_vectors(fitted.transform(target), test)
-    X_train, train = X_train[train >= 0], train[train >= 0]
-    X_test, test = X_test[test >= 0], test[test >= 0]
-    with Workers():  # BLAS on a single thread: results do not depend on their number
-        probabilities = fit_logistic(X_train, train, n_classes, C=C, standardize=standardize).probabilities(X_test)
-    scores = classification_scores(test, probabilities, majority=int(np.bincount(train).argmax()))
-    target_majority = float(np.mean(test == np.bincount(test).argmax()))
-    return {"n_train": len(train), "n_test": len(test), **scores, "target_majority_micro_f1": target_majority}

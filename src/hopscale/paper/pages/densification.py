@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hopscale.paper.densification import POWERS, reference_curves
+from hopscale.paper.densification import POWERS
 from hopscale.paper.pages.layout import markdown_table, measured_datasets, panels_in_a_row
+from hopscale.paper.reference_values import reference_values
 from hopscale.paper.store import Measurements
 
 __all__ = ["page", "plot"]
 
 
 def page(measurements: Measurements, _: Path) -> list[str]:
-    reference = reference_curves()
+    reference = _reference()
     rows, differences = [], []
     for dataset in measured_datasets("densification", measurements):
         measured = _curve(measurements, dataset)
@@ -34,7 +35,7 @@ def page(measurements: Measurements, _: Path) -> list[str]:
 def plot(measurements: Measurements, figure: Any) -> None:
     """The share against r, a curve per data set."""
     (axis,) = panels_in_a_row(figure, 1, 5.0, 3.5)
-    reference = reference_curves()
+    reference = _reference()
     for dataset in measurements.values("dataset"):
         (line,) = axis.plot(POWERS, _curve(measurements, dataset), label=dataset)
         if dataset in reference:
@@ -47,3 +48,11 @@ def plot(measurements: Measurements, figure: Any) -> None:
 def _curve(measurements: Measurements, dataset: str) -> list[float]:
     record = measurements.get(dataset=dataset)
     return list(record["scores"]["nonzero_ratio"]) if record else []
+
+
+def _reference() -> dict[str, list[float]]:
+    """The paper's curve for each data set, over ``POWERS``."""
+    curves: dict[str, list[float]] = {}
+    for row in reference_values("densification"):
+        curves.setdefault(str(row["dataset"]), []).append(float(row["nonzero_ratio"]))
+    return curves

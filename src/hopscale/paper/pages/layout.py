@@ -62,9 +62,7 @@ def explained_marks(records: Iterable[Record]) -> list[str]:
 
 
 def score_text(
-    record: Record | None,
-    scores: Callable[[Record], Sequence[float | None]],
-    reference: dict[str, Any] | None = None,
+    record: Record | None, scores: Callable[[Record], Sequence[float]], reference: dict[str, Any] | None = None
 ) -> str:
     """Mean ± standard error and, in brackets, the difference from the paper's value in standard errors of both."""
     if record is None:

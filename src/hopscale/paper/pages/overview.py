@@ -34,9 +34,6 @@ def page(folder: Path) -> list[str]:
                 if any(cell != "–" for cell in row[2:]):
                     rows.append(row)
         if rows:
-            lines += [
-                f'`solver="{solver}"`: raw / standardised vectors ± standard error of the better (seconds to fit)',
-                "",
-            ]
-            lines += [*markdown_table(["data set", "metric", *OURS], rows), ""]
+            note = f'`solver="{solver}"`: raw / standardised vectors ± standard error of the better (seconds to fit)'
+            lines += [note, "", *markdown_table(["data set", "metric", *OURS], rows), ""]
     return lines + explained_marks(shown)
