@@ -8,6 +8,9 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from hopscale.parallel import Workers
+from hopscale.solvers.svd import MAX_RANK, OVERSAMPLING
+from hopscale.solvers.tables import padded
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -22,9 +25,6 @@ from hopscale.exceptions import (
     ParameterError,
     UnknownNodeError,
 )
-from hopscale.parallel import Workers
-from hopscale.solvers.svd import MAX_RANK, OVERSAMPLING
-from hopscale.solvers.tables import padded
 from reference import csr, dense, random_graph
 
 MODELS = {

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hopscale.pairs import Pairs, Scale, _compressed, split_dimensions
+from hopscale.parallel import Workers
 from scipy.stats import chisquare
 
 from hopscale import AttributedGraph
 from hopscale._core import _native
 from hopscale.exceptions import ParameterError
-from hopscale.pairs import Pairs, Scale, _compressed, split_dimensions
-from hopscale.parallel import Workers
 from hopscale.walks import WalkGraph, expected_visits
 from reference import dense, feature_probability, positive_pmi, random_graph, seen_after, transition
 

@@ -1,9 +1,8 @@
 """Threads: the order of results, and the limit on BLAS that overlapping fits share."""
 
 import numpy as np
-from threadpoolctl import threadpool_info, threadpool_limits
-
 from hopscale.parallel import Workers
+from threadpoolctl import threadpool_info, threadpool_limits
 
 
 def blas_threads():

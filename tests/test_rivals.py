@@ -4,6 +4,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from hopscale.models.blocks import BlockEmbedding
+from hopscale.models.parameters import seed_of
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
@@ -28,8 +30,6 @@ from hopscale import (
 )
 from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError, ParameterError
 from hopscale.models import MODELS
-from hopscale.models.blocks import BlockEmbedding
-from hopscale.models.parameters import seed_of
 from hopscale.walks import WalkGraph
 from reference import random_graph
 

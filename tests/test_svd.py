@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from hopscale.parallel import Workers
 from hopscale.solvers.matrices import DenseMatrix
 from hopscale.solvers.svd import leading_triplets

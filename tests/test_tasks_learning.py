@@ -8,7 +8,7 @@ from hopscale import AE, MUSAE, AttributedGraph, DeepWalk
 from hopscale.datasets import planted_blocks
 from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError, ParameterError
 from hopscale.tasks import few_shot, summarize, transfer
-from hopscale.tasks.shots import _drawn
+from hopscale.tasks.few_shot import _samples
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ class TestFewShot:
         _, classes = blobs
         sizes, before = np.bincount(classes), set()
         for k in (1, 5, 19):
-            train, test = _drawn(classes, sizes, k, np.random.default_rng(3))
+            train, test = _samples(classes, sizes, k, np.random.default_rng(3))
             assert np.bincount(classes[train]).tolist() == [k, k, k]
             assert sorted([*train, *test]) == list(range(120))
             assert before <= set(train.tolist())
@@ -44,7 +44,7 @@ class TestFewShot:
 
     def test_draws_are_uniform(self):
         classes = np.repeat([0, 1], [4, 6])
-        drawn = [_drawn(classes, np.array([4, 6]), 2, np.random.default_rng(seed))[0] for seed in range(3000)]
+        drawn = [_samples(classes, np.array([4, 6]), 2, np.random.default_rng(seed))[0] for seed in range(3000)]
         counts = np.bincount(np.concatenate(drawn), minlength=10)
         expected = np.repeat([3000 * 2 / 4, 3000 * 2 / 6], [4, 6])
         assert (np.abs(counts - expected) < 4.5 * np.sqrt(expected / 2)).all()
@@ -52,7 +52,7 @@ class TestFewShot:
     def test_equals_scikit_learn(self, blobs):
         vectors, classes = blobs
         [record] = few_shot(vectors, classes, samples_per_class=4, splits=1, C=3.0, random_state=5)
-        train, test = _drawn(classes, np.bincount(classes), 4, np.random.default_rng([5, 0]))
+        train, test = _samples(classes, np.bincount(classes), 4, np.random.default_rng([5, 0]))
         model = LogisticRegression(C=3.0, solver="newton-cg", tol=1e-10).fit(vectors[train], classes[train])
         assert record["micro_f1"] == pytest.approx(model.score(vectors[test], classes[test]))
 

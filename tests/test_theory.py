@@ -5,6 +5,9 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hopscale.pairs import Pairs, Scale
+from hopscale.parallel import Workers
+from hopscale.solvers.matrices import RowSampler, SampledMatrix
 from scipy.linalg import block_diag, orthogonal_procrustes
 from scipy.spatial.distance import pdist
 from sklearn.linear_model import LogisticRegression
@@ -13,9 +16,6 @@ from threadpoolctl import threadpool_limits
 
 from hopscale import AE, MUSAE, AttributedGraph, DeepWalk, Walklets, datasets
 from hopscale.exceptions import HopscaleWarning
-from hopscale.pairs import Pairs, Scale
-from hopscale.parallel import Workers
-from hopscale.solvers.matrices import RowSampler, SampledMatrix
 from reference import best_approximation, dense, feature_probability, pmi, positive_pmi, random_graph, seen_after
 
 SOLVERS = {
