@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.stats import chisquare
 from sklearn.base import BaseEstimator
 
-from hopscale import AE, MUSAE, AttributedGraph, DeepWalk
+from hopscale import AE, MUSAE, SGNS, AttributedGraph, DeepWalk
 from hopscale.datasets import erdos_renyi, figure1, planted_blocks
 from hopscale.exceptions import GraphError, ParameterError
 from hopscale.tasks import attribute_inference, link_prediction, summarize
@@ -180,10 +180,10 @@ class TestAttributeInference:
         assert {record["n_test"] for record in records} == {2 * hidden}
 
     @pytest.mark.parametrize("ego", [False, True])
-    @pytest.mark.parametrize("solver", ["pmi", "sgns"])
+    @pytest.mark.parametrize("solver", ["pmi", SGNS(walks_per_node=3, epochs=3)])
     def test_planted_blocks_are_found_and_popularity_knows_nothing(self, ego, solver):
         graph = planted_blocks(300, 3, 60, p_in=0.1, feature_p_in=0.2, feature_p_out=0.01)
-        model = MUSAE(16, ego=ego, solver=solver, walks_per_node=3, epochs=3)
+        model = MUSAE(16, ego=ego, solver=solver)
         records = attribute_inference(model, graph, splits=2)
         # Hidden entries lie within blocks 20 times out of 22, other places about once in three.
         assert _mean(records, "method", "product") > 0.7

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from hopscale import AE, MUSAE, AttributedGraph, DeepWalk
+from hopscale import AE, MUSAE, SGNS, AttributedGraph, DeepWalk
 from hopscale.datasets import planted_blocks
 from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError, ParameterError
 from hopscale.tasks import few_shot, summarize, transfer
@@ -94,9 +94,9 @@ def graphs():
 
 
 class TestTransfer:
-    @pytest.mark.parametrize("solver", ["pmi", "sgns"])
+    @pytest.mark.parametrize("solver", ["pmi", SGNS(walks_per_node=2, epochs=2)])
     def test_blocks_are_found_in_another_graph(self, graphs, solver):
-        model = MUSAE(16, solver=solver, walks_per_node=2, epochs=2)
+        model = MUSAE(16, solver=solver)
         [record] = transfer(model, *graphs)
         assert record["target_majority_micro_f1"] == pytest.approx(1 / 3)
         assert record["micro_f1"] > 0.8
@@ -133,7 +133,7 @@ class TestTransfer:
         assert record["micro_f1"] == pytest.approx(np.mean(answers == target.labels))
 
     def test_seeds_are_the_models(self, graphs):
-        model = AE(8, solver="sgns", walks_per_node=1, walk_length=5, epochs=1, random_state=7)
+        model = AE(8, solver=SGNS(walks_per_node=1, walk_length=5, epochs=1), random_state=7)
         records = transfer(model, *graphs, seeds=[7, 8])
         assert [record["seed"] for record in records] == [7, 8]
         assert {**records[0], "seed": None} == transfer(model, *graphs)[0]

@@ -61,8 +61,8 @@ def reproduce(
     if not total:
         raise ParameterError(
             f"there is nothing to measure: {', '.join(experiments)} has no such data set, or the method no such solver "
-            "or parameter (data sets of classes are for classification, of values for regression; most rivals have one way "
-            "only; epochs and walks are parameters of sgns)"
+            "or parameter (data sets of classes are for classification, of values for regression; most rivals have one "
+            "way only; epochs and walks are parameters of sgns)"
         )
     say(f"{total - len(waiting)} of {total} cells are there, {len(waiting)} to measure")
     failures: list[str] = []

@@ -83,7 +83,7 @@ def attribute_inference(
     >>> scores["product"]["roc_auc"]["mean"] > 0.65 > scores["popularity"]["roc_auc"]["mean"]
     True
     """
-    if getattr(model, "_context", "features") == "nodes":
+    if not (model.uses_features and model.has_feature_vectors):
         raise ParameterError(
             f"{type(model).__name__} learns no vectors of features, only of nodes: use AE or MUSAE to infer attributes"
         )
