@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hopscale import AttributedGraph
+from hopscale.walks.transitions import alias_table
 
 _WORD = 2**64 - 1
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -86,6 +87,13 @@ def csr(matrix):
     return m.indptr.astype(np.int64), m.indices.astype(np.int32), m.data
 
 
+def parameters(estimator):
+    """All parameters of a model or solver, to be compared: solvers are known by their class and their parameters."""
+    return {
+        name: type(value) if hasattr(value, "get_params") else value for name, value in estimator.get_params().items()
+    }
+
+
 class Stream:
     """The random numbers of one (seed, scale, round, node)."""
 
@@ -110,19 +118,20 @@ class Stream:
         return i if np.float32((bits & 0xFFFFFF) * 2.0**-24) < keep[i] else int(other[i])
 
     def step(self, walks, v, last=None):
-        """One step on a WalkGraph; come from ``last``, one of node2vec's."""
+        """One step of some Transitions; come from ``last``, one of node2vec's."""
+        offsets, neighbors, weights = walks.adjacency.indptr, walks.adjacency.indices, walks.adjacency.data
         if last is not None:
-            around = walks.neighbors[walks.offsets[last] : walks.offsets[last + 1]]
+            around = neighbors[offsets[last] : offsets[last + 1]]
             while True:
                 u = self.step(walks, v)
                 weight = walks.back if u == last else 1.0 if u in around else walks.away
                 if self.uniform() * np.float32(max(1.0, walks.back, walks.away)) < np.float32(weight):
                     return u
-        edges = slice(walks.offsets[v], walks.offsets[v + 1])
-        targets = walks.neighbors[edges]
-        if walks.alias is None:
+        edges = slice(offsets[v], offsets[v + 1])
+        targets = neighbors[edges]
+        if (weights == weights[0]).all():
             return int(targets[self.below(len(targets))])
-        return int(targets[self.alias(walks.alias.keep[edges], walks.alias.other[edges])])
+        return int(targets[self.alias(*alias_table(weights[edges]))])
 
 
 def _mix(z):

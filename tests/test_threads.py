@@ -3,7 +3,7 @@
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from hopscale.parallel import Workers
+from hopscale.compute import Threads
 
 
 def blas_threads():
@@ -12,13 +12,13 @@ def blas_threads():
 
 
 def test_results_come_in_the_order_of_the_tasks():
-    with Workers(3) as workers:
-        assert list(workers.map(lambda task: task * task, range(50), at_once=2)) == [i * i for i in range(50)]
+    with Threads(3) as engine:
+        assert list(engine.map(lambda task: task * task, range(50), at_once=2)) == [i * i for i in range(50)]
 
 
-def test_overlapping_workers_keep_blas_single_threaded_until_the_last_has_left():
+def test_overlapping_engines_keep_blas_single_threaded_until_the_last_has_left():
     with threadpool_limits(limits=2, user_api="blas"):
-        first, second = Workers(1), Workers(1)
+        first, second = Threads(1), Threads(1)
         first.__enter__()
         second.__enter__()
         assert blas_threads() == {1}
