@@ -58,6 +58,26 @@ def seen_after(A, F, hops):
     return np.mean([np.linalg.matrix_power(P, r) @ F for r in hops], axis=0)
 
 
+def second_order(A, hops, p, q):
+    """Where node2vec's walk stands after some hops, from each node v.
+
+    The chain of pairs (last node, this node). A walk past v has come from a neighbour that is drawn in proportion to
+    the weights of v's edges.
+    """
+    n = len(A)
+    here = np.zeros((n, n, n))  # of walks past v: the last node, and where they are
+    for v, t in zip(*np.nonzero(A), strict=True):
+        here[v, t, v] = A[v, t] / A[v].sum()
+    for _ in range(hops):
+        there = np.zeros_like(here)
+        for t, x in zip(*np.nonzero(A), strict=True):
+            weight = A[x] * np.where(A[t] > 0, 1.0, 1 / q)
+            weight[t] = A[x, t] / p
+            there[:, x] += here[:, t, x, None] * weight / weight.sum()
+        here = there
+    return here.sum(axis=1)
+
+
 def feature_probability(A, F, hops):
     """E/c; at scale 0 the mean over nodes."""
     return F.mean(axis=0) if tuple(hops) == (0,) else A.sum(axis=1) @ F / A.sum()
