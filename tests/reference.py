@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hopscale import AttributedGraph
+from hopscale.walks.transitions import alias_table
 
 _WORD = 2**64 - 1
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -57,6 +58,26 @@ def seen_after(A, F, hops):
     return np.mean([np.linalg.matrix_power(P, r) @ F for r in hops], axis=0)
 
 
+def second_order(A, hops, p, q):
+    """Where node2vec's walk stands after some hops, from each node v.
+
+    The chain of pairs (last node, this node). A walk past v has come from a neighbour that is drawn in proportion to
+    the weights of v's edges.
+    """
+    n = len(A)
+    here = np.zeros((n, n, n))  # of walks past v: the last node, and where they are
+    for v, t in zip(*np.nonzero(A), strict=True):
+        here[v, t, v] = A[v, t] / A[v].sum()
+    for _ in range(hops):
+        there = np.zeros_like(here)
+        for t, x in zip(*np.nonzero(A), strict=True):
+            weight = A[x] * np.where(A[t] > 0, 1.0, 1 / q)
+            weight[t] = A[x, t] / p
+            there[:, x] += here[:, t, x, None] * weight / weight.sum()
+        here = there
+    return here.sum(axis=1)
+
+
 def feature_probability(A, F, hops):
     """E/c; at scale 0 the mean over nodes."""
     return F.mean(axis=0) if tuple(hops) == (0,) else A.sum(axis=1) @ F / A.sum()
@@ -86,6 +107,13 @@ def csr(matrix):
     return m.indptr.astype(np.int64), m.indices.astype(np.int32), m.data
 
 
+def parameters(estimator):
+    """All parameters of a model or solver, to be compared: solvers are known by their class and their parameters."""
+    return {
+        name: type(value) if hasattr(value, "get_params") else value for name, value in estimator.get_params().items()
+    }
+
+
 class Stream:
     """The random numbers of one (seed, scale, round, node)."""
 
@@ -110,19 +138,20 @@ class Stream:
         return i if np.float32((bits & 0xFFFFFF) * 2.0**-24) < keep[i] else int(other[i])
 
     def step(self, walks, v, last=None):
-        """One step on a WalkGraph; come from ``last``, one of node2vec's."""
+        """One step of some Transitions; come from ``last``, one of node2vec's."""
+        offsets, neighbors, weights = walks.adjacency.indptr, walks.adjacency.indices, walks.adjacency.data
         if last is not None:
-            around = walks.neighbors[walks.offsets[last] : walks.offsets[last + 1]]
+            around = neighbors[offsets[last] : offsets[last + 1]]
             while True:
                 u = self.step(walks, v)
                 weight = walks.back if u == last else 1.0 if u in around else walks.away
                 if self.uniform() * np.float32(max(1.0, walks.back, walks.away)) < np.float32(weight):
                     return u
-        edges = slice(walks.offsets[v], walks.offsets[v + 1])
-        targets = walks.neighbors[edges]
-        if walks.alias is None:
+        edges = slice(offsets[v], offsets[v + 1])
+        targets = neighbors[edges]
+        if (weights == weights[0]).all():
             return int(targets[self.below(len(targets))])
-        return int(targets[self.alias(walks.alias.keep[edges], walks.alias.other[edges])])
+        return int(targets[self.alias(*alias_table(weights[edges]))])
 
 
 def _mix(z):

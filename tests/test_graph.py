@@ -108,6 +108,20 @@ class TestDirected:
         graph = AttributedGraph(noisy)
         assert graph.adjacency[0, 1] == graph.adjacency[1, 0]
 
+    @pytest.mark.parametrize("size", [1e-4, 1.0, 1e4])
+    @pytest.mark.parametrize(("relative", "directed"), [(0.01, True), (1e-5, True), (5e-7, False)])
+    def test_how_much_is_a_direction(self, size, relative, directed):
+        """More than a millionth of the largest weight, whatever the unit: float32 rounds by a tenth of that."""
+        A = size * np.array([[0, 1, 0.25], [1, 0, 0], [0.25, 0, 0]])
+        A[2, 0] += relative * size
+        if directed:
+            message = refused(A)
+            assert "directed" in message
+            assert "from 0 to 2" in message or "from 2 to 0" in message
+        else:
+            graph = AttributedGraph(A)
+            assert graph.adjacency[0, 2] == graph.adjacency[2, 0] == np.float32(A[2, 0])
+
     def test_other_words_are_refused(self):
         assert "'error' or 'symmetrize'" in refused(PAIR, directed="yes")
 

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from hopscale._core import _native
-from hopscale.walks import NoiseTable
+from hopscale.walks.sampling import noise_layout
 from reference import csr
 
 F32, F64, I32, I64, U8, U32 = np.float32, np.float64, np.int32, np.int64, np.uint8, np.uint32
 HUGE = 2**40
 OFFSETS = np.arange(0, 9, 2)
 NEIGHBORS = np.array([1, 3, 0, 2, 1, 3, 0, 2], dtype=I32)
-LAST = NoiseTable.of(np.ones(4)).last
-GUIDE = NoiseTable.of(np.ones(4)).guide
+LAST = noise_layout(np.ones(4)).last
+GUIDE = noise_layout(np.ones(4)).guide
 
 
 def vector(*values, dtype=F32):
@@ -201,7 +201,7 @@ WRONG = {
     },
     "SkipGram": {
         "features": [_native.Csr(np.arange(4), np.arange(3, dtype=I32), np.ones(3, F32), 4)],
-        "noise": [NoiseTable.of(np.ones(3)).native, NoiseTable.of(np.ones(5)).native],
+        "noise": [_native.Noise(*noise_layout(np.ones(3))), _native.Noise(*noise_layout(np.ones(5)))],
         "hops": [0],
         "negatives": [-1],
         "batch": [0, -1, 65],

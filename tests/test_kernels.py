@@ -8,7 +8,9 @@ import pytest
 import scipy.sparse as sp
 
 from hopscale._core import _native
-from hopscale.walks import AliasTable, NoiseTable, WalkGraph
+from hopscale.walks import Transitions
+from hopscale.walks.sampling import noise_layout
+from hopscale.walks.transitions import alias_table
 from reference import Stream, csr, random_graph
 
 GO_ON = np.zeros(1, dtype=np.uint8)
@@ -244,11 +246,11 @@ class TestTrain:
     def test_is_the_algorithm(self, isa, rng, batch, shared, kind, width):
         graph = random_graph(12, 10, weighted=kind == "weighted", isolated=1, seed=3)
         bias = {"back": 4.0, "away": 0.5} if kind == "second order" else {}
-        walks = WalkGraph.of(graph.adjacency, **bias)
+        walks = Transitions(graph.adjacency, **bias)
         offsets, columns, _ = csr(graph.features.toarray())
         counts = rng.uniform(0, 3, len(columns)).astype(np.float32) if kind in ("counts", "subsampled") else None
         keep = rng.uniform(0.2, 1, 10).astype(np.float32) if kind == "subsampled" else None
-        noise = NoiseTable.of(np.arange(10.0))  # the first feature is never noise
+        noise = noise_layout(np.arange(10.0))  # the first feature is never noise
         hops = {"pooled": (1, 3), "second order": (1, 3), "self": (0,)}.get(kind, (2,))
         nodes = np.array([3, 7, 0, 10], dtype=np.int32)
         visits = np.array([9, 4, 0, 30], dtype=np.int64)
@@ -263,8 +265,8 @@ class TestTrain:
         pairs = train(walks, context, noise, G2, H2, touches2, nodes, visits, hops, how)
         mask = sum(1 << hop for hop in hops)
         model = _native.SkipGram(
-            walks.native, native_csr(graph.features.toarray()), noise.native, hops=mask, negatives=5, batch=batch,
-            shared=shared, seed=2**63 - 9, scale=2, counts=counts, keep=keep,
+            walks.kernel, native_csr(graph.features.toarray()), _native.Noise(*noise), hops=mask, negatives=5,
+            batch=batch, shared=shared, seed=2**63 - 9, scale=2, counts=counts, keep=keep,
         )  # fmt: skip
         before, own = H.copy(), None if touches is None else np.full_like(H, np.nan)
         result = model.train(G, H, own, touches, nodes, visits, learning_rate=rate, round=17, stop=GO_ON)
@@ -302,9 +304,17 @@ class TestTrain:
 
     def run_on_a_ring(self, G, H, stop, *, visits=3):
         ring = np.roll(np.eye(4), 1, axis=1)
-        graph, noise = WalkGraph.of(sp.csr_array(ring + ring.T)), NoiseTable.of(np.ones(4))
+        graph, noise = Transitions(sp.csr_array(ring + ring.T)), noise_layout(np.ones(4))
         model = _native.SkipGram(
-            graph.native, native_csr(np.eye(4)), noise.native, hops=2, negatives=5, batch=1, shared=5, seed=0, scale=1
+            graph.kernel,
+            native_csr(np.eye(4)),
+            _native.Noise(*noise),
+            hops=2,
+            negatives=5,
+            batch=1,
+            shared=5,
+            seed=0,
+            scale=1,
         )
         nodes, visits = np.arange(4, dtype=np.int32), np.full(4, visits, dtype=np.int64)
         return model.train(G, H, None, None, nodes, visits, learning_rate=0.05, round=0, stop=stop)
@@ -316,20 +326,20 @@ class TestAlias:
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         weights = rng.exponential(size=offsets[-1]) ** 3
         weights[[2, 9, 40]] = 0.0
-        table = AliasTable.of(weights, offsets)
+        keeps, others = alias_table(weights, offsets)
         for begin, end in pairwise(offsets):
-            keep, other = table.keep[begin:end].astype(float), table.other[begin:end]
+            keep, other = keeps[begin:end].astype(float), others[begin:end]
             n = end - begin
             p = (keep + np.bincount(other, weights=1 - keep, minlength=n)) / max(n, 1)
             np.testing.assert_allclose(p, weights[begin:end] / weights[begin:end].sum(), atol=1e-7)
 
     def test_what_has_no_weight_is_never_drawn(self):
-        table = AliasTable.of(np.array([0.0, 1, 0, 3, 0]))
-        assert np.array_equal(table.keep[[0, 2, 4]], [0, 0, 0])
-        assert set(table.other[table.keep < 1]) <= {1, 3}
+        keep, other = alias_table(np.array([0.0, 1, 0, 3, 0]))
+        assert np.array_equal(keep[[0, 2, 4]], [0, 0, 0])
+        assert set(other[keep < 1]) <= {1, 3}
 
     def test_no_weight_at_all_is_uniform(self):
-        assert np.array_equal(AliasTable.of(np.zeros(3)).keep, [1, 1, 1])
+        assert np.array_equal(alias_table(np.zeros(3))[0], [1, 1, 1])
 
 
 class TestNoise:
@@ -337,18 +347,18 @@ class TestNoise:
     def test_every_feature_has_its_share_of_the_numbers(self, rng, count):
         weights = rng.exponential(size=count) ** 3
         weights[1::7] = 0.0
-        noise = NoiseTable.of(weights)
+        noise = noise_layout(weights)
         share = np.zeros(count)
         share[noise.feature] = np.diff(np.append(-1, noise.last.astype(np.int64))) / 2**32
         np.testing.assert_allclose(share, weights / weights.sum(), atol=1e-9)
         assert not share[weights == 0].any()
 
     def test_no_weight_at_all_is_uniform(self):
-        noise = NoiseTable.of(np.zeros(4))
+        noise = noise_layout(np.zeros(4))
         assert np.array_equal(noise.last, np.arange(1, 5) * 2**30 - 1)
 
     def test_the_guide_never_points_past_the_answer(self, rng):
-        noise = NoiseTable.of(rng.exponential(size=500) ** 3)
+        noise = noise_layout(rng.exponential(size=500) ** 3)
         first = np.arange(len(noise.guide), dtype=np.int64) << noise.shift
         np.testing.assert_array_equal(noise.guide, np.searchsorted(noise.last, first))
         assert len(noise.guide) << noise.shift == 2**32
@@ -359,7 +369,7 @@ class TestSampleRows:
     @pytest.mark.parametrize("hops", [(1,), (3,), (1, 2)])
     def test_is_the_mean_over_walks_whose_first_steps_are_spread_evenly(self, weighted, hops):
         graph = random_graph(15, 9, weighted=weighted, values=True, isolated=2, seed=5)
-        walks, F = WalkGraph.of(graph.adjacency), graph.features.toarray().astype(float)
+        walks, F = Transitions(graph.adjacency), graph.features.toarray().astype(float)
         scale = np.linspace(0, 3, 9).astype(np.float32)
         nodes, count, seed, stream = np.array([4, 14, 0, 4], dtype=np.int32), 11, 99, 3
         expected = np.zeros((4, 9))
@@ -374,7 +384,7 @@ class TestSampleRows:
                     row += F[u] / (count * len(hops)) if hop in hops else 0
         mask = sum(1 << hop for hop in hops)
         offsets, columns, values = _native.sample_rows(
-            walks.native, native_csr(F), nodes, count, mask, scale, seed, stream, GO_ON
+            walks.kernel, native_csr(F), nodes, count, mask, scale, seed, stream, GO_ON
         )
         found = np.zeros((4, 9))
         found[np.repeat(np.arange(4), np.diff(offsets)), columns] = values
@@ -388,7 +398,7 @@ class TestSampleRows:
         timer = threading.Timer(0.05, stop.fill, (1,))
         timer.start()
         offsets, columns, values = _native.sample_rows(
-            WalkGraph.of(graph.adjacency).native, native_csr(graph.features.toarray()), np.arange(15, dtype=np.int32),
+            Transitions(graph.adjacency).kernel, native_csr(graph.features.toarray()), np.arange(15, dtype=np.int32),
             2**62, 0b10, np.ones(9, dtype=np.float32), 0, 0, stop,
         )  # fmt: skip
         timer.join()

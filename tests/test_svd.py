@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hopscale.parallel import Workers
-from hopscale.solvers.matrices import DenseMatrix
-from hopscale.solvers.svd import leading_triplets
+
+from hopscale.compute import Threads
+from hopscale.compute.operators import Dense
+from hopscale.compute.svd import leading_triplets
 
 
 def leading(matrix: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    with Workers(1) as workers:
-        return leading_triplets(
-            DenseMatrix(matrix.astype(np.float32), workers), rank, workers, random=np.random.default_rng(0)
-        )
+    with Threads(1) as engine:
+        operator = Dense(matrix.astype(np.float32), engine)
+        return leading_triplets(operator, rank, engine, random=np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("largest", [1.0, 1e2, 1e3, 1e4])

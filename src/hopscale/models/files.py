@@ -149,11 +149,18 @@ class ModelFile:
                 f"its format is {written}, and this version reads up to {FORMAT_VERSION}: upgrade hopscale"
             )
         if int(written) < 2:
-            self._metadata.update(_from_format_1(self))
+            try:
+                self._metadata.update(_from_format_1(self))
+            except (ArithmeticError, AttributeError, KeyError, LookupError, TypeError, ValueError) as error:
+                if isinstance(error, FileFormatError):
+                    raise
+                raise self.wrong(f"it is not a complete file of format 1 ({error!r})") from error
 
     def model(self) -> NodeEmbedding:
         """The model."""
-        name = self._metadata.get("model", "")
+        name = self._metadata.get("model")
+        if name is None:
+            raise self.wrong("there is no 'model'")
         if name not in MODELS:  # a file names its class; only classes that are here already are ever made from one
             raise self.wrong(
                 f"a model of class {name!r}, which is unknown here: import the module that defines it, or update "
@@ -212,7 +219,12 @@ class ModelFile:
         if not isinstance(name, str) or name not in model.solvers:
             raise self.wrong(f"its solver is not one of {', '.join(model.solvers)}")
         kind = type(model.solvers[name]())
-        return self._built(kind, settings)
+        solver: Solver = self._built(kind, settings)
+        try:
+            solver.check(window=0)
+        except ParameterError as error:
+            raise self.wrong(f"its solver cannot be: {error}") from error
+        return solver
 
     def _built(self, kind: Callable[..., Any], settings: Any, *structures: type) -> Any:
         """An object with settings from a file, none of them unknown; those that are missing as they were then."""
@@ -262,8 +274,10 @@ def _from_format_1(file: ModelFile) -> dict[str, str]:
         raise file.wrong(f"its solver is not one of {', '.join(kind.solvers)}")
     solver = kind.solvers[name]()
     if isinstance(solver, PMI) and "walk_length" in parameters:
-        parameters["walks"] = parameters["walk_length"] * parameters["walks_per_node"]
-    settings = {key: parameters.get(key, value) for key, value in solver.get_params().items()}
+        parameters["walks"] = int(parameters["walk_length"]) * int(parameters["walks_per_node"])
+    plain = type(solver)().get_params()
+    settings = {key: value for key, value in solver.get_params().items() if value != plain[key]}  # the model's own
+    settings |= {key: parameters[key] for key in plain if key in parameters}
     known = {*own, *PMI().get_params(), *SGNS().get_params()}
     kept = {key: value for key, value in parameters.items() if key in own or key not in known}
     new: dict[str, Any] = {"parameters": {**kept, "solver": {"name": name, **settings}}}

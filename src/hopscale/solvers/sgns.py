@@ -43,6 +43,7 @@ SHARED_WEIGHT = 4.0
 OWN_BATCH = 4
 LEAST_VISITS = 8  # of a node, however small its share: its random start must not pass for its vector
 MAX_NEGATIVES = 64  # what the kernel holds at once
+MAX_STEPS = 2**31 - 1  # of all walks from a node
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -83,8 +84,8 @@ class SGNS(Solver):
 
     name = "sgns"
 
-    walk_length: int = parameter(80, whole, least=1)
-    walks_per_node: int = parameter(10, whole, least=1)
+    walk_length: int = parameter(80, whole, least=1, most=MAX_STEPS)
+    walks_per_node: int = parameter(10, whole, least=1, most=MAX_STEPS)
     start: Start = parameter("degree", choice, options=get_args(Start))
     epochs: int = parameter(5, whole, least=1)
     negatives: int = parameter(5, whole, least=1, most=MAX_NEGATIVES)
@@ -97,6 +98,10 @@ class SGNS(Solver):
     def check(self, window: int) -> None:
         """Refuse parameters that make no sense."""
         super().check(window)
+        if self.walk_length * self.walks_per_node > MAX_STEPS:
+            raise ParameterError(
+                "times ", Setting("walks_per_node"), f" must be at most {MAX_STEPS}", parameter="walk_length"
+            )
         if self.walk_length <= window:
             raise ParameterError(
                 "must be larger than ", Setting("window", window), parameter="walk_length", value=self.walk_length

@@ -6,7 +6,8 @@ import scipy.sparse as sp
 from scipy.stats import chi2_contingency, chisquare
 
 from hopscale._core import _native
-from hopscale.walks import NoiseTable, WalkGraph, expected_visits
+from hopscale.walks import Transitions
+from hopscale.walks.sampling import noise_layout
 from reference import csr, dense, random_graph, transition
 
 # Seeds are fixed: a p-value below this is a mistake, not bad luck.
@@ -15,7 +16,7 @@ LEAST_P = 1e-4
 
 def graph_and_walks(weighted, isolated=2):
     graph = random_graph(15, 4, density=0.3, weighted=weighted, isolated=isolated, seed=1)
-    return graph.adjacency.toarray().astype(float), WalkGraph.of(graph.adjacency)
+    return graph.adjacency.toarray().astype(float), Transitions(graph.adjacency)
 
 
 class TestSteps:
@@ -46,9 +47,14 @@ class TestSteps:
 
     def test_equal_weights_of_any_size_are_no_weights(self):
         A, walks = graph_and_walks(weighted=False)
-        thrice = WalkGraph.of(sp.csr_array(3 * A))
-        assert thrice.weights is None
-        np.testing.assert_array_equal(thrice.inverse_degrees, walks.inverse_degrees)
+        thrice = Transitions(sp.csr_array(3 * A))
+        starts = np.arange(10, dtype=np.int32)
+        np.testing.assert_array_equal(thrice.sample(starts, 50, 3, seed=4), walks.sample(starts, 50, 3, seed=4))
+        block, found = np.random.default_rng(0).random((15, 16), dtype=np.float32), []
+        for each in (walks, thrice):
+            found.append(np.empty_like(block))
+            _native.propagate(each.kernel, block, found[-1])
+        np.testing.assert_array_equal(*found)
         np.testing.assert_allclose(thrice.degrees, A.sum(axis=1) * 3)
 
 
@@ -56,20 +62,18 @@ class TestStreams:
     """Where a visit of one step leads, read off the training kernel: features are nodes, their vectors unit ones."""
 
     N = 9
-    CLIQUE = WalkGraph.of(sp.csr_array(np.ones((N, N)) - np.eye(N)))
+    CLIQUE = Transitions(sp.csr_array(np.ones((N, N)) - np.eye(N)))
     NODES = _native.Csr(*csr(np.eye(N)), N)
-    NOISE = NoiseTable.of(np.ones(N))
+    NOISE = _native.Noise(*noise_layout(np.ones(N)))
 
     def reached(self, *, seed, scale, round_, nodes=range(N)):
         """Where each node's walk leads: without noise the first update is half the vector of the node it meets."""
         G, H = np.zeros((self.N, 16), dtype=np.float32), np.eye(self.N, 16, dtype=np.float32)
         nodes, visits = np.array(nodes, dtype=np.int32), np.ones(len(nodes), dtype=np.int64)
-        model = _native.SkipGram(
-            self.CLIQUE.native, self.NODES, self.NOISE.native,
-            hops=0b10, negatives=0, batch=1, shared=1, seed=seed, scale=scale,
-        )  # fmt: skip
+        without_noise = {"hops": 0b10, "negatives": 0, "batch": 1, "shared": 1}
+        kernel = _native.SkipGram(self.CLIQUE.kernel, self.NODES, self.NOISE, seed=seed, scale=scale, **without_noise)
         go_on = np.zeros(1, dtype=np.uint8)
-        model.train(G, H, None, None, nodes, visits, learning_rate=1.0, round=round_, stop=go_on)
+        kernel.train(G, H, None, None, nodes, visits, learning_rate=1.0, round=round_, stop=go_on)
         np.testing.assert_allclose(G[nodes].max(axis=1), 0.5, atol=1e-6)
         return G[nodes].argmax(axis=1)
 
@@ -101,7 +105,7 @@ class TestStreams:
 
     def test_walks_from_the_same_start_are_independent(self):
         _, walks = graph_and_walks(weighted=False)
-        v = int(np.diff(walks.offsets).argmax())
+        v = int(np.diff(walks.adjacency.indptr).argmax())
         twice = walks.sample(np.array([v, v], dtype=np.int32), 5000, 1, seed=3)[:, :, 0]
         for one, other in ((twice[0], twice[1]), (twice[0, :-1], twice[0, 1:])):
             table = np.zeros((walks.n_nodes, walks.n_nodes))
@@ -133,7 +137,9 @@ class TestExpectedVisits:
         total = self.WALKS * len(active)
         starts = np.repeat(active, self.WALKS) if start == "node" else rng.choice(12, total, p=A.sum(axis=1) / A.sum())
         found = simulated_visits(A, starts, positions, rng)
-        expected = expected_visits(graph.adjacency, start=start, walks_per_node=self.WALKS, positions=positions)
+        expected = Transitions(graph.adjacency).expected_visits(
+            start=start, walks_per_node=self.WALKS, positions=positions
+        )
         # Visits of one walk to one node are at most `positions`, so their variance is at most positions · mean.
         assert np.all(np.abs(found - expected) <= 5 * np.sqrt(positions * np.maximum(expected, 1e-9)))
         assert expected.sum() == pytest.approx(total * positions)
@@ -143,14 +149,14 @@ class TestExpectedVisits:
         graph = random_graph(12, 4, weighted=True, isolated=1, seed=2)
         A, _ = dense(graph)
         stationary = A.sum(axis=1) / A.sum()
-        long = expected_visits(graph.adjacency, start="node", walks_per_node=1, positions=5_000)
+        long = Transitions(graph.adjacency).expected_visits(start="node", walks_per_node=1, positions=5_000)
         np.testing.assert_allclose(long / long.sum(), stationary, atol=4e-4)
-        short = expected_visits(graph.adjacency, start="node", walks_per_node=1, positions=2)
+        short = Transitions(graph.adjacency).expected_visits(start="node", walks_per_node=1, positions=2)
         assert np.abs(short / short.sum() - stationary).max() > 1e-2
-        always = expected_visits(graph.adjacency, start="degree", walks_per_node=1, positions=2)
+        always = Transitions(graph.adjacency).expected_visits(start="degree", walks_per_node=1, positions=2)
         np.testing.assert_allclose(always / always.sum(), stationary)
 
     def test_without_edges_nothing_is_visited(self):
         for start in ("degree", "node"):
-            visits = expected_visits(sp.csr_array((3, 3)), start=start, walks_per_node=2, positions=4)
+            visits = Transitions(sp.csr_array((3, 3))).expected_visits(start=start, walks_per_node=2, positions=4)
             assert np.array_equal(visits, [0, 0, 0])

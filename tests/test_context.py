@@ -1,19 +1,18 @@
-"""Node-feature statistics: sampled pairs against c⁻¹DPʳF, exact panels against dense matrices."""
+"""Node-feature statistics: sampled pairs and rows against c⁻¹DPʳF, probabilities against the stationary walk."""
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from hopscale.pairs import Pairs, Scale, _compressed, split_dimensions
-from hopscale.parallel import Workers
 from scipy.stats import chisquare
 
-from hopscale import AttributedGraph
-from hopscale._core import _native
-from hopscale.exceptions import ParameterError
-from hopscale.walks import WalkGraph, expected_visits
-from reference import dense, feature_probability, positive_pmi, random_graph, seen_after, transition
+from hopscale.compute import Threads
+from hopscale.walks import Scale, Transitions, WalkContext, split_dimensions
+from hopscale.walks.sampling import RowSampler
+from reference import dense, feature_probability, random_graph, seen_after, transition
 
-GO_ON = np.zeros(1, dtype=np.uint8)
+
+def context_of(graph):
+    """Walks on a graph that see its features."""
+    return WalkContext(Transitions(graph.adjacency), graph.features)
 
 
 class TestPairFrequencies:
@@ -22,7 +21,7 @@ class TestPairFrequencies:
     L, T, PER_NODE = 12, 3, 2500
 
     def corpus(self, graph, start):
-        walks, rng = WalkGraph.of(graph.adjacency), np.random.default_rng(4)
+        walks, rng = Transitions(graph.adjacency), np.random.default_rng(4)
         n = graph.n_nodes
         per_node = self.PER_NODE * np.ones(n, dtype=int)
         if start == "degree":
@@ -54,7 +53,7 @@ class TestPairFrequencies:
         counts = np.zeros((12, 12))
         positions = np.arange(self.L - self.T)
         np.add.at(counts, (path[:, positions].ravel(), path[:, positions + r].ravel()), 1)
-        visits = expected_visits(graph.adjacency, start=start, walks_per_node=1, positions=self.L - self.T)
+        visits = Transitions(graph.adjacency).expected_visits(start=start, walks_per_node=1, positions=self.L - self.T)
         expected = (visits / visits.sum())[:, None] * seen_after(A, F, (r,))
         np.testing.assert_array_less(
             np.abs(counts @ F / counts.sum() - expected), 5 * np.sqrt(expected / len(path)) + 1e-12
@@ -65,7 +64,7 @@ class TestPairFrequencies:
     def test_two_features_are_met_as_often_as_theory_says(self):
         graph = random_graph(12, 5, per_node=1, seed=8)
         A, F = dense(graph)
-        walks = WalkGraph.of(graph.adjacency)
+        walks = Transitions(graph.adjacency)
         starts = np.array([4], dtype=np.int32)
         ends = walks.sample(starts, 30_000, 3, seed=0)[0, :, 2]
         met = F[ends].sum(axis=0)
@@ -79,10 +78,9 @@ class TestSampledRows:
     SCALING = 1e6
 
     def estimate(self, graph, scale, walks, seed):
-        pairs = Pairs(graph.adjacency, graph.features)
         scaling = np.full(graph.n_features, self.SCALING, dtype=np.float32)
         nodes = np.arange(graph.n_nodes, dtype=np.int32)
-        rows = pairs.sampled_rows(scale, scaling, nodes, walks=walks, seed=seed, stop=GO_ON).toarray()
+        rows = RowSampler(context_of(graph), scale, scaling, walks, seed, Threads(1)).rows(nodes).toarray()
         return np.where(rows > 0, np.exp(rows.astype(float)) / self.SCALING, 0.0)
 
     @pytest.mark.parametrize("weighted", [False, True])
@@ -118,12 +116,11 @@ class TestSampledRows:
 
     def test_a_node_s_row_does_not_depend_on_the_others(self):
         graph = random_graph(20, 8, seed=9)
-        pairs = Pairs(graph.adjacency, graph.features)
         scaling = np.full(8, 9.0, dtype=np.float32)
+        sampler = RowSampler(context_of(graph), Scale((2,), 4), scaling, walks=30, seed=1, engine=Threads(1))
 
         def rows(*nodes):
-            nodes = np.array(nodes, dtype=np.int32)
-            return pairs.sampled_rows(Scale((2,), 4), scaling, nodes, walks=30, seed=1, stop=GO_ON).toarray()
+            return sampler.rows(np.array(nodes, dtype=np.int32)).toarray()
 
         np.testing.assert_array_equal(rows(3, 7, 11)[1], rows(7)[0])
         assert not np.array_equal(rows(7)[0], rows(11)[0])
@@ -133,80 +130,12 @@ class TestSampledRows:
         assert not self.estimate(graph, Scale((1, 2), 4), 40, 0)[-2:].any()
 
 
-def exact_rows(graph, scales, *, width, shift=1.0, order=None, n_jobs=2):
-    """All panels side by side, dense, one matrix a scale."""
-    pairs = Pairs(graph.adjacency, graph.features)
-    count = -(-graph.n_features // width)
-    order = range(count) if order is None else order
-    scalings = []
-    for scale in scales:
-        p = pairs.feature_probability(scale) * shift
-        scalings.append(np.divide(1.0, p, out=np.zeros_like(p), where=p > 0).astype(np.float32))
-    found = [np.zeros((graph.n_nodes, count * width)) for _ in scales]
-    with Workers(n_jobs) as workers:
-        panels = pairs.panels(scales, scalings, width=width, order=order, workers=workers)
-        for j, by_scale in zip(order, panels, strict=True):
-            for matrix, panel in zip(found, by_scale, strict=True):
-                rows = np.repeat(np.arange(graph.n_nodes), np.diff(panel.offsets.astype(np.int64)))
-                matrix[rows, j * width + panel.columns] = panel.values
-    assert not any(matrix[:, graph.n_features :].any() for matrix in found)
-    return [matrix[:, : graph.n_features] for matrix in found]
-
-
-class TestPanels:
-    ALL = (Scale((0,), 4), Scale((1,), 4), Scale((2,), 4), Scale((3,), 4), Scale((4,), 4))
-
-    @pytest.mark.parametrize("weighted", [False, True])
-    @pytest.mark.parametrize("values", [False, True])
-    @pytest.mark.parametrize("q", [5, 64, 70])  # fewer than a panel, one panel, not a multiple
-    def test_are_the_positive_entries_of_pmi_at_every_scale(self, weighted, values, q):
-        graph = random_graph(40, q, weighted=weighted, values=values, isolated=3, seed=12)
-        A, F = dense(graph)
-        for scale, found in zip(self.ALL, exact_rows(graph, self.ALL, width=64), strict=True):
-            np.testing.assert_allclose(found, positive_pmi(A, F, scale.hops), atol=3e-6)
-            assert found.any()
-
-    @pytest.mark.parametrize("hops", [(1, 2), (1, 2, 3), (2, 4)])
-    def test_pool_hops_by_their_mean(self, hops):
-        graph = random_graph(40, 20, weighted=True, isolated=3, seed=12)
-        A, F = dense(graph)
-        own, pooled = exact_rows(graph, [Scale((0,), 4), Scale(hops, 8)], width=16)
-        np.testing.assert_allclose(own, positive_pmi(A, F, (0,)), atol=3e-6)
-        np.testing.assert_allclose(pooled, positive_pmi(A, F, hops), atol=3e-6)
-
-    def test_shift_lowers_every_entry_by_its_logarithm(self):
-        graph = random_graph(40, 20, seed=12)
-        (found,) = exact_rows(graph, [Scale((1,), 4)], width=16, shift=1.5)
-        np.testing.assert_allclose(found, positive_pmi(*dense(graph), (1,), shift=1.5), atol=3e-6)
-        assert found.any()
-
-    def test_neither_order_nor_width_nor_threads_change_them(self):
-        graph = random_graph(40, 70, weighted=True, seed=12)
-        (expected,) = exact_rows(graph, [Scale((2,), 4)], width=64, n_jobs=1)
-        for width, order, n_jobs in ((64, [1, 0], 2), (16, [3, 0, 4, 2, 1], 3)):
-            (found,) = exact_rows(graph, [Scale((2,), 4)], width=width, order=order, n_jobs=n_jobs)
-            np.testing.assert_array_equal(found, expected)
-
-    def test_a_graph_of_more_rows_than_are_compressed_at_once(self):
-        n = 4500
-        ring = np.arange(n)
-        features = np.zeros((n, 3))
-        features[:, 0] = 1
-        features[::2, 1] = 1
-        features[-40:, 2] = 1
-        one_way = sp.csr_array((np.ones(n), (ring, (ring + 1) % n)), shape=(n, n))
-        graph = AttributedGraph(one_way + one_way.T, features)
-        (found,) = exact_rows(graph, [Scale((1,), 3)], width=16)
-        seen = (np.roll(features, 1, axis=0) + np.roll(features, -1, axis=0)) / 2
-        np.testing.assert_allclose(found, np.log(np.maximum(seen / features.mean(axis=0), 1)), atol=3e-6)
-
-
 class TestOwnRows:
     def test_are_the_positive_logarithms_and_no_larger_than_the_features(self):
         graph = random_graph(30, 9, values=True, isolated=2)
-        pairs = Pairs(graph.adjacency, graph.features)
+        context = context_of(graph)
         scaling = np.random.default_rng(0).uniform(0, 2, 9).astype(np.float32)
-        found = pairs.own_rows(scaling)
+        found = context.own_rows(scaling)
         F = graph.features.toarray().astype(float)
         np.testing.assert_allclose(found.toarray(), np.log(np.maximum(F * scaling, 1)), atol=1e-6)
         assert found.nnz == np.count_nonzero(F * scaling > 1)
@@ -218,7 +147,7 @@ class TestFeatureProbability:
     def test_is_the_stationary_one_and_at_scale_0_the_mean_over_nodes(self, hops):
         graph = random_graph(30, 6, weighted=True, values=True, isolated=4, seed=1)
         A, F = dense(graph)
-        found = Pairs(graph.adjacency, graph.features).feature_probability(Scale(hops, 4))
+        found = context_of(graph).feature_probability(Scale(hops, 4))
         np.testing.assert_allclose(found, feature_probability(A, F, hops), rtol=1e-6)
         if hops != (0,):  # E/c is what a walk sees at any later step, too
             stationary = A.sum(axis=1) / A.sum()
@@ -241,9 +170,3 @@ class TestScales:
     def test_labels_and_masks(self):
         assert (Scale((2,), 4).label, Scale((1, 2, 3), 4).label) == ("2", "1-3")
         assert (Scale((2,), 4).mask, Scale((1, 2, 3), 4).mask, Scale((0,), 4).mask) == (0b100, 0b1110, 0b1)
-
-
-def test_more_entries_than_a_panel_can_count_are_an_error(monkeypatch):
-    monkeypatch.setattr(_native, "compress", lambda *_: 2**32)
-    with pytest.raises(ParameterError, match="smaller memory_limit"):
-        _compressed(np.zeros((4, 16), dtype=np.float32), np.ones(16, dtype=np.float32))

@@ -1,0 +1,56 @@
+"""Files of models, to be spoilt and compared."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
+
+from hopscale import load_model
+from hopscale.exceptions import FileFormatError
+from hopscale.solvers import Solution
+from reference import parameters
+
+
+def words_of(path):
+    """The metadata of a file."""
+    with safe_open(path, framework="numpy") as file:
+        return file.metadata()
+
+
+def spoilt(path, *, tensors=None, drop=(), **metadata):
+    """The same file with some tensors or metadata changed."""
+    words = {**words_of(path), **metadata}
+    arrays = {**load_file(path), **(tensors or {})}
+    save_file(
+        {name: array for name, array in arrays.items() if name not in drop},
+        path,
+        metadata={name: text for name, text in words.items() if name not in drop},
+    )
+    return path
+
+
+def refusal(path):
+    with pytest.raises(FileFormatError) as caught:
+        load_model(path)
+    assert path.name in str(caught.value)
+    return str(caught.value)
+
+
+def assert_same(before, after):
+    """The same to the bit, whatever it is that a fit leaves."""
+    assert type(before) is type(after)
+    if isinstance(before, np.ndarray):
+        assert before.dtype == after.dtype
+        np.testing.assert_array_equal(before, after)
+    elif isinstance(before, list):
+        for one, other in zip(before, after, strict=True):
+            assert_same(one, other)
+    elif isinstance(before, Solution):
+        for field in fields(Solution):
+            assert_same(getattr(before, field.name), getattr(after, field.name))
+    elif hasattr(before, "get_params"):
+        assert parameters(before) == parameters(after)
+    else:
+        assert before == after
