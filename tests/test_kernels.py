@@ -374,7 +374,7 @@ class TestSampleRows:
         nodes, count, seed, stream = np.array([4, 14, 0, 4], dtype=np.int32), 11, 99, 3
         expected = np.zeros((4, 9))
         for row, v in zip(expected, nodes.tolist(), strict=True):
-            random, targets = Stream(seed, stream, 0, v), walks.neighbors[walks.offsets[v] : walks.offsets[v + 1]]
+            random, targets = Stream(seed, stream, 0, v), graph.adjacency[[v]].indices
             offset = float(random.uniform())
             for walk in range(count if len(targets) else 0):
                 u = v
