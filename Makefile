@@ -5,8 +5,9 @@ JOBS ?= auto
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+CORE := $(wildcard src/hopscale/_core/*.cpp src/hopscale/_core/*.hpp)
 # What an installation is made from; Python sources are read where they lie.
-BUILD := pyproject.toml CMakeLists.txt $(wildcard src/hopscale/_core/*.cpp src/hopscale/_core/*.hpp)
+BUILD := pyproject.toml CMakeLists.txt $(CORE)
 BENCHMARKS := $(filter-out %/measure.py %/libraries.py %/reference.py %/readme.py,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
@@ -36,12 +37,14 @@ check: $(VENV)/.developing
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
+	$(BIN)/clang-format --dry-run --Werror $(CORE)
 
 setup: $(VENV)/.developing
 
 format: $(VENV)/.developing
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CORE)
 
 bench: $(VENV)/.developing
 	@test -n "$$HOPSCALE_DATA" || { echo "make bench: HOPSCALE_DATA must name the folder of the data sets" >&2; exit 1; }

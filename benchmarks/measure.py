@@ -16,7 +16,7 @@ import numpy as np
 from hopscale import AttributedGraph, load
 from hopscale.paper.experiments import REGRESSION
 from hopscale.paper.machine import machine, peak_mib, resident_mib
-from hopscale.paper.reports import markdown as table_lines
+from hopscale.paper.pages.layout import markdown_table
 
 __all__ = [
     "PAPER",
@@ -70,7 +70,7 @@ def write(name: str, records: Sequence[dict[str, Any]], table: str) -> None:
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A Markdown table."""
-    return "\n".join(table_lines(header, rows))
+    return "\n".join(markdown_table(header, rows))
 
 
 def median(values: Iterable[float]) -> float:

@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale import AttributedGraph
 from hopscale.paper.methods import METHODS
-from hopscale.paper.reports import Chosen, Shortfall, shortfalls
-from hopscale.paper.runner import records_of
+from hopscale.paper.pages.scores import Shortfall, shortfalls
+from hopscale.paper.store import Measurements, records_of
 from hopscale.tasks import evaluate
 from libraries import environment, karate, keep, run
 from measure import PAPER, REGRESSION, RESULTS, graph_and_target, markdown, write
@@ -63,7 +63,7 @@ def main() -> None:
     missed = [
         shortfall
         for experiment in ("classification", "regression")
-        for shortfall in shortfalls(Chosen(records_of(PAPER, experiment).records()), experiment)[0]
+        for shortfall in shortfalls(Measurements(records_of(PAPER, experiment).records()), experiment)[0]
     ]
     for figure in missed:
         what = {"method": figure.method, "dataset": figure.dataset, "splits": options.splits}

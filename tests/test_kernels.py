@@ -1,5 +1,6 @@
 """Every kernel against a few lines of NumPy, on every instruction set that this processor has."""
 
+import threading
 from itertools import pairwise, product
 
 import numpy as np
@@ -37,6 +38,10 @@ def sparse(rng, rows, columns, density=0.2):
     return m
 
 
+def native_csr(matrix):
+    return _native.Csr(*csr(matrix), np.shape(matrix)[1])
+
+
 def panel(matrix):
     offsets, columns, values = csr(matrix)
     return offsets.astype(np.uint32), columns.astype(np.uint8), values
@@ -53,21 +58,15 @@ class TestPropagate:
     @pytest.mark.parametrize("width", [16, 48, 64, 144, 256])
     @pytest.mark.parametrize("weighted", [False, True])
     def test_is_a_scaled_sum_over_neighbours(self, isa, rng, width, weighted):
-        A = sparse(rng, 60, 60, density=0.3)
+        A = np.abs(sparse(rng, 60, 60, density=0.3))
+        A = A + A.T
         offsets, neighbors, weights = csr(A)
-        scale, block = normal(rng, 60), normal(rng, 60, width)
+        scale, block = np.abs(normal(rng, 60)), normal(rng, 60, width)
         out = np.full((60, width), np.nan, dtype=np.float32)
-        _native.propagate(offsets, neighbors, weights if weighted else None, scale, block, out)
+        graph = _native.Graph(offsets, neighbors, inverse_degrees=scale, weights=weights if weighted else None)
+        _native.propagate(graph, block, out)
         expected = scale[:, None].astype(float) * ((A if weighted else A != 0).astype(float) @ block)
         np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-4)
-
-    def test_refuses_arrays_that_are_too_short(self, isa):
-        offsets, neighbors, weights = csr(np.eye(4))
-        scale, block, out = np.ones(4, np.float32), np.ones((4, 16), np.float32), np.zeros((4, 16), np.float32)
-        for wrong in ((weights[:3], scale), (None, scale[:3])):
-            with pytest.raises(ValueError, match="a scale per node, and a weight per edge"):
-                _native.propagate(offsets, neighbors, *wrong, block, out)
-        assert not out.any()
 
 
 class TestFirstHop:
@@ -77,16 +76,14 @@ class TestFirstHop:
         A = A + A.T
         F = np.abs(sparse(rng, 60, 10, density=0.2))
         F[:, 4] = 0  # a column without an entry
-        columns = sp.csc_array(F)
         offsets, neighbors, weights = csr(A)
-        scale, out = normal(rng, 60), np.full((60, 16), np.nan, dtype=np.float32)
-        _native.first_hop(
-            offsets, neighbors, weights if weighted else None, scale,
-            columns.indptr.astype(np.int64), columns.indices, columns.data, out,
-        )  # fmt: skip
+        scale, out = np.abs(normal(rng, 60)), np.full((60, 16), np.nan, dtype=np.float32)
+        graph = _native.Graph(offsets, neighbors, inverse_degrees=scale, weights=weights if weighted else None)
         expected = scale[:, None].astype(float) * ((A if weighted else A != 0).astype(float) @ F)
-        np.testing.assert_allclose(out[:, :10], expected, rtol=1e-6, atol=1e-6)
-        assert not out[:, 10:].any()
+        for first, last in ((0, 10), (3, 7), (5, 5)):
+            _native.first_hop(graph, native_csr(F.T), first, last, out)
+            np.testing.assert_allclose(out[:, : last - first], expected[:, first:last], rtol=1e-6, atol=1e-6)
+            assert not out[:, last - first :].any()
 
     def test_a_hub_loses_no_digits(self):
         n = 200_000
@@ -94,28 +91,10 @@ class TestFirstHop:
         A = sp.csr_array(star + star.T)
         values, out = np.full(n, 0.1, dtype=np.float32), np.empty((n, 16), dtype=np.float32)
         scale = np.full(n, 1 / (n - 1), dtype=np.float32)
-        _native.first_hop(
-            A.indptr.astype(np.int64), A.indices.astype(np.int32), None, scale,
-            np.array([0, n]), np.arange(n, dtype=np.int32), values, out,
-        )  # fmt: skip
+        graph = _native.Graph(A.indptr.astype(np.int64), A.indices.astype(np.int32), inverse_degrees=scale)
+        column = _native.Csr(np.array([0, n]), np.arange(n, dtype=np.int32), values, n)
+        _native.first_hop(graph, column, 0, 1, out)
         assert out[0, 0] == pytest.approx(0.1, rel=2e-7)
-
-    def test_refuses_arrays_that_are_too_short(self):
-        offsets, neighbors, weights = csr(np.eye(4))
-        scale, out = np.ones(4, np.float32), np.zeros((4, 16), np.float32)
-        rows, values = np.arange(4, dtype=np.int32), np.ones(4, np.float32)
-        starts = np.array([0, 4])
-        for wrong in (
-            (weights[:3], scale, starts, rows, values, out),
-            (None, scale[:3], starts, rows, values, out),
-            (None, scale, np.array([0, 5]), rows, values, out),
-            (None, scale, starts, rows[:3], values, out),
-            (None, scale, np.arange(18) // 5, rows, values, out),
-            (None, scale, starts, rows, values, out[:3]),
-        ):
-            with pytest.raises(ValueError, match="first_hop"):
-                _native.first_hop(offsets, neighbors, *wrong)
-        assert not out.any()
 
 
 class TestCompress:
@@ -162,10 +141,10 @@ class TestProducts:
     def test_panels_times_adds_to_the_rows_asked_for(self, isa, rng, width, panel_width):
         M = sparse(rng, 50, 3 * panel_width)
         parts = [panel(M[:, j * panel_width : (j + 1) * panel_width]) for j in range(3)]
-        addresses = np.array([[a.ctypes.data for a in p] for p in parts], dtype=np.uint64)
+        panels = _native.Panels(parts, 50, panel_width)
         x, before = normal(rng, 3 * panel_width, width), normal(rng, 50, width)
         y = before.copy()
-        _native.panels_times(addresses, panel_width, x, y, 3, 45)
+        _native.panels_times(panels, x, y, 3, 45)
         expected = before + M.astype(float) @ x
         np.testing.assert_allclose(y[3:45], expected[3:45], rtol=1e-4, atol=1e-4)
         assert np.array_equal(y[:3], before[:3])
@@ -176,7 +155,7 @@ class TestProducts:
     def test_panel_transposed_times(self, isa, rng, width, panel_width):
         M, y = sparse(rng, 50, panel_width), normal(rng, 50, width)
         w = np.full((panel_width, width), np.nan, dtype=np.float32)
-        _native.panel_transposed_times(*panel(M), y, w)
+        _native.panel_transposed_times(_native.Panels([panel(M)] * 2, 50, panel_width), 1, y, w)
         np.testing.assert_allclose(w, M.T.astype(float) @ y, rtol=1e-4, atol=1e-4)
 
     @pytest.mark.parametrize("width", WIDTHS)
@@ -184,16 +163,10 @@ class TestProducts:
         M, x = sparse(rng, 50, 70), normal(rng, 70, width)
         before = normal(rng, 50, width)
         y = before.copy()
-        _native.csr_times(*csr(M), x, y, 4, 49)
+        _native.csr_times(native_csr(M), x, y, 4, 49)
         np.testing.assert_allclose(y[4:49], (M.astype(float) @ x)[4:49], rtol=1e-4, atol=1e-4)
         assert np.array_equal(y[:4], before[:4])
         assert np.array_equal(y[49:], before[49:])
-
-    @pytest.mark.parametrize("width", [8, 24, 1040])
-    def test_rows_that_kernels_cannot_hold_are_refused(self, isa, width):
-        x = np.zeros((4, width), dtype=np.float32)
-        with pytest.raises(ValueError, match="16 floats"):
-            _native.csr_times(*csr(np.eye(4)), x, x.copy(), 0, 4)
 
 
 def sigmoid(x):
@@ -260,10 +233,6 @@ def train(walks, context, noise, G, H, touches, nodes, visits, hops, how):
     return pairs
 
 
-def noise_arguments(noise):
-    return noise.last, noise.feature, noise.guide, noise.shift
-
-
 class TestTrain:
     # What scale 0, shared and own noise take, noise that weighs less, and both limits.
     @pytest.mark.parametrize(("batch", "shared"), [(1, 5), (8, 8), (4, 20), (8, 16), (1, 64), (64, 64)])
@@ -293,15 +262,18 @@ class TestTrain:
         context = (offsets, columns, counts, keep)
         pairs = train(walks, context, noise, G2, H2, touches2, nodes, visits, hops, how)
         mask = sum(1 << hop for hop in hops)
-        graph_arguments = (*walks.kernel_arguments, *context, *noise_arguments(noise))
+        model = _native.SkipGram(
+            walks.native, native_csr(graph.features.toarray()), noise.native, hops=mask, negatives=5, batch=batch,
+            shared=shared, seed=2**63 - 9, scale=2, counts=counts, keep=keep,
+        )  # fmt: skip
         before, own = H.copy(), None if touches is None else np.full_like(H, np.nan)
-        result = _native.train(*graph_arguments, G, H, own, touches, nodes, visits, mask, *how, GO_ON)
+        result = model.train(G, H, own, touches, nodes, visits, learning_rate=rate, round=17, stop=GO_ON)
 
-        assert np.array_equal(H, before)  # whoever trains, trains a copy
+        assert np.array_equal(H, before)  # what is trained is a copy
         if own is not None:
             assert np.isnan(own[touches == 0]).all()
             H[touches > 0] = own[touches > 0]
-        assert list(result) == [pairs, -1]
+        assert result == (pairs, -1)
         np.testing.assert_allclose(G, G2, atol=1e-4)
         np.testing.assert_allclose(H, H2, atol=1e-4)
         assert touches is None or np.array_equal(touches, touches2)
@@ -314,78 +286,28 @@ class TestTrain:
 
     def test_stops_when_told(self, isa):
         G, H = np.ones((4, 16), dtype=np.float32), np.ones((4, 16), dtype=np.float32)
-        assert self.run_on_a_ring(G, H, np.ones(1, dtype=np.uint8)) == [0, -1]
+        assert self.run_on_a_ring(G, H, np.ones(1, dtype=np.uint8)) == (0, -1)
         assert (G == 1).all()
         assert (H == 1).all()
 
-    @pytest.mark.parametrize(
-        "short",
-        [
-            {"alias": (np.ones(7, np.float32), np.zeros(8, np.int32))},
-            {"alias": (np.ones(8, np.float32), np.zeros(7, np.int32))},
-            {"alias": (np.ones(8, np.float32), None)},
-            {"counts": np.ones(3, np.float32)},
-            {"keep": np.ones(3, np.float32)},
-        ],
-    )
-    def test_refuses_arrays_that_are_too_short(self, isa, short):
+    def test_stops_within_the_visits_of_a_node(self, isa):
+        """Without a look at ``stop`` between visits this would go on for centuries."""
         G, H = np.ones((4, 16), dtype=np.float32), np.ones((4, 16), dtype=np.float32)
-        with pytest.raises(ValueError, match="an entry per edge, counts one per feature entry, keep one per feature"):
-            self.run_on_a_ring(G, H, GO_ON, **short)
-        assert (G == 1).all()
+        stop = np.zeros(1, dtype=np.uint8)
+        timer = threading.Timer(0.05, stop.fill, (1,))
+        timer.start()
+        pairs, _ = self.run_on_a_ring(G, H, stop, visits=2**62)
+        timer.join()
+        assert pairs > 0
 
-    def run_on_a_ring(self, G, H, stop, *, alias=(None, None), counts=None, keep=None, own=None, touches=None):
+    def run_on_a_ring(self, G, H, stop, *, visits=3):
         ring = np.roll(np.eye(4), 1, axis=1)
-        offsets, neighbors, _ = csr(ring + ring.T)
-        noise = NoiseTable.of(np.ones(4))
-        nodes, visits = np.arange(4, dtype=np.int32), np.full(4, 3, dtype=np.int64)
-        context = (*csr(np.eye(4))[:2], counts, keep)
-        how = (0.05, 5, 1, 5, 0, 1, 0)
-        tables = (G, H, own, touches)
-        arguments = (offsets, neighbors, *alias, 1.0, 1.0, *context, *noise_arguments(noise), *tables, nodes, visits)
-        return list(_native.train(*arguments, 2, *how, stop))
-
-
-class TestOutputs:
-    """An array of another type would be converted, and what a kernel writes be lost with the copy."""
-
-    def test_of_the_direct_solver(self):
-        M, x, wrong = csr(np.eye(4)), np.ones((4, 16), np.float32), np.zeros((4, 16))
-        addresses = np.array([[a.ctypes.data for a in panel(np.eye(4))]], dtype=np.uint64)
-        room = np.zeros(5, np.uint32), np.zeros(65, np.uint8), np.zeros(65, np.float32)
-        calls = [
-            lambda: _native.propagate(*M[:2], None, np.ones(4, np.float32), x, wrong),
-            lambda: _native.panels_times(addresses, 4, x, wrong, 0, 4),
-            lambda: _native.panel_transposed_times(*panel(np.eye(4)), x, wrong),
-            lambda: _native.csr_times(*M, x, wrong, 0, 4),
-            *(
-                lambda i=i: _native.compress(
-                    x, np.ones(16, np.float32), *(a.astype(np.int64) if i == j else a for j, a in enumerate(room))
-                )
-                for i in range(3)
-            ),
-        ]
-        for call in calls:
-            with pytest.raises(TypeError, match="incompatible function arguments"):
-                call()
-
-    def test_of_walks(self):
-        offsets, neighbors, weights = csr(np.eye(4))
-        keep, other, starts = np.zeros(4, np.float32), np.zeros(4, np.int32), np.arange(4, dtype=np.int32)
-        for wrong in ((keep.astype(float), other), (keep, other.astype(np.int64))):
-            with pytest.raises(TypeError, match="incompatible function arguments"):
-                _native.build_alias(offsets, weights.astype(float), *wrong)
-        with pytest.raises(TypeError, match="incompatible function arguments"):
-            _native.sample_walks(offsets, neighbors, None, None, starts, 2, 0, np.zeros((4, 2, 3), np.int64))
-
-    @pytest.mark.parametrize("wrong", range(4))
-    def test_of_skip_gram(self, wrong):
-        """The nodes' table, the features' own, the counts of updates, and the flag that is watched."""
-        arrays = [np.zeros((4, 16), np.float32), np.zeros((4, 16), np.float32), np.zeros(4, np.uint32), GO_ON]
-        arrays[wrong] = arrays[wrong].astype(float)
-        G, own, touches, stop = arrays
-        with pytest.raises(TypeError, match="incompatible function arguments"):
-            TestTrain().run_on_a_ring(G, np.zeros((4, 16), np.float32), stop, own=own, touches=touches)
+        graph, noise = WalkGraph.of(sp.csr_array(ring + ring.T)), NoiseTable.of(np.ones(4))
+        model = _native.SkipGram(
+            graph.native, native_csr(np.eye(4)), noise.native, hops=2, negatives=5, batch=1, shared=5, seed=0, scale=1
+        )
+        nodes, visits = np.arange(4, dtype=np.int32), np.full(4, visits, dtype=np.int64)
+        return model.train(G, H, None, None, nodes, visits, learning_rate=0.05, round=0, stop=stop)
 
 
 class TestAlias:
@@ -452,13 +374,25 @@ class TestSampleRows:
                     row += F[u] / (count * len(hops)) if hop in hops else 0
         mask = sum(1 << hop for hop in hops)
         offsets, columns, values = _native.sample_rows(
-            *walks.kernel_arguments, *csr(F), nodes, count, mask, scale, seed, stream, GO_ON
+            walks.native, native_csr(F), nodes, count, mask, scale, seed, stream, GO_ON
         )
         found = np.zeros((4, 9))
         found[np.repeat(np.arange(4), np.diff(offsets)), columns] = values
         np.testing.assert_allclose(found, np.log(np.maximum(expected * scale, 1)), atol=1e-5)
         assert (np.diff(offsets) > 0).tolist() == [True, False, True, True]
         assert np.array_equal(found[0], found[3])
+
+    def test_stops_within_the_walks_of_a_node(self):
+        graph = random_graph(15, 9, seed=5)
+        stop = np.zeros(1, dtype=np.uint8)
+        timer = threading.Timer(0.05, stop.fill, (1,))
+        timer.start()
+        offsets, columns, values = _native.sample_rows(
+            WalkGraph.of(graph.adjacency).native, native_csr(graph.features.toarray()), np.arange(15, dtype=np.int32),
+            2**62, 0b10, np.ones(9, dtype=np.float32), 0, 0, stop,
+        )  # fmt: skip
+        timer.join()
+        assert (offsets.tolist(), len(columns), len(values)) == ([0], 0, 0)
 
 
 def test_accumulate_adds_what_was_updated(isa, rng):

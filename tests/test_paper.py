@@ -1,6 +1,7 @@
 """The paper's experiments on small built-in data: what is kept, what is resumed, what is written."""
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,26 +15,25 @@ from hopscale import MUSAE, datasets
 from hopscale.cli import reproduction
 from hopscale.cli.commands import hopscale as command
 from hopscale.exceptions import FileFormatError, ParameterError
-from hopscale.paper import EXPERIMENTS, METHODS, Options, experiments, published, render, reproduce
+from hopscale.paper import EXPERIMENTS, METHODS, Options, experiments, reference_values, render, reproduce
 from hopscale.paper.densification import nonzero_ratios
 from hopscale.paper.fits import Fit, FitError, fitted
-from hopscale.paper.reports import Chosen, mean_and_error
-from hopscale.paper.runner import records_of
-from hopscale.paper.store import Store
+from hopscale.paper.pages.layout import mean_and_error
+from hopscale.paper.store import Measurements, Store, records_of
 from hopscale.paper.theory import distance_from_theory, target_matrix
 from reference import dense, pmi
 
 SMALL = {"dimensions": 16}
 
 
-class TestPublished:
+class TestReferenceValues:
     def test_tables_are_complete(self):
         counts = {"classification": 23 * 8, "regression": 16 * 3, "few_shot": 9 * 3 * 10, "transfer": 20}
         counts |= {"runtime": 2 * 3 * (6 + 8), "densification": 6 * 8}
-        assert {table: len(published(table)) for table in counts} == counts
+        assert {table: len(reference_values(table)) for table in counts} == counts
 
     def test_what_the_text_says_of_them(self):
-        rows = {(r["method"], r["dataset"]): r["micro_f1"] for r in published("classification")}
+        rows = {(r["method"], r["dataset"]): r["micro_f1"] for r in reference_values("classification")}
         assert rows["AE-EGO", "facebook"] == 0.899
         assert rows["MUSAE", "twitch-pt"] == 0.672
 
@@ -239,17 +239,34 @@ class TestCommand:
         return CliRunner().invoke(command, ["reproduce", *map(str, (*arguments, *folders))])
 
     def test_writes_pages_and_goes_on(self, tmp_path):
-        arguments = ("classification", "-m", "AE", "--splits", 2, "-p", "dimensions=8", "-p", "start=node", "--json")
+        arguments = ("classification", "-m", "AE", "--splits", 2, "-p", "dimensions=8", "-p", "rows=exact", "--json")
         result = self.run(tmp_path, *arguments)
         assert result.exit_code == 0, result.output
         answer = json.loads(result.stdout)
         assert {Path(path).name for path in answer["written"]} == {"classification.md", "overview.md"}
         (record, _) = records_of(tmp_path / "out", "classification").records()
-        assert record["cell"]["parameters"] == {"dimensions": 8, "start": "node"}
+        assert record["cell"]["parameters"] == {"dimensions": 8, "rows": "exact"}
         assert "2 of 2 cells are there" in self.run(tmp_path, *arguments).stderr
         (tmp_path / "out" / "classification.md").unlink()
         assert self.run(tmp_path, "classification", "--only-render").exit_code == 0
         assert (tmp_path / "out" / "classification.md").exists()
+
+    def test_writes_into_the_current_folder_unless_told(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("HOPSCALE_CACHE", str(tmp_path / "cache"))
+        arguments = ["reproduce", "classification", "-m", "AE", "--splits", "2", "-p", "dimensions=8"]
+        result = CliRunner().invoke(command, arguments)
+        assert result.exit_code == 0, result.output
+        assert "writing to hopscale-paper" in result.stderr
+        assert {path.name for path in tmp_path.iterdir()} == {"cache", "hopscale-paper"}
+        written = {path.name for path in (tmp_path / "hopscale-paper").iterdir()}
+        assert written == {"records", "classification.md", "overview.md"}
+
+    def test_nothing_to_render_is_told(self, tmp_path):
+        result = self.run(tmp_path, "classification", "--only-render")
+        assert result.exit_code == 0
+        assert "no records of classification" in result.stderr
+        assert not (tmp_path / "out").exists()
 
     def test_failures_are_told_and_cost_the_exit_code(self, tmp_path, monkeypatch):
         monkeypatch.setitem(experiments.DATASETS, "classification", ("atlantis",))
@@ -273,7 +290,7 @@ class TestCommand:
         assert not (tmp_path / "out").exists()
 
 
-class TestReports:
+class TestPages:
     def test_a_data_set_that_the_paper_has_no_curve_of(self, tmp_path):
         """It has a row of its own, and nothing is said of a difference that nobody can know."""
         machine = {"processor": "p", "cores": 1, "python": "3", "versions": {}}
@@ -296,6 +313,20 @@ class TestReports:
         assert f"0.680 ± 0.010 ({0.022 / np.hypot(0.01, 0.004):+.1f})" in page
         assert "| wiki-chameleon | 0.658 (MUSAE) | 0.680 ± 0.010 (MUSAE, pmi) | +0.022 | +2.0 |" in page
 
+    def test_links_lead_to_files_that_are_there(self, tmp_path):
+        machine = {"processor": "p", "cores": 1, "python": "3", "versions": {}}
+        cell = {"method": "MUSAE", "solver": "pmi", "dataset": "wiki-chameleon", "standardize": True}
+        record = {"cell": cell, "repeats": 2, "scores": {"r2": [0.1, 0.2], "mean_r2": [0.0, 0.0]}, "machine": machine}
+        records_of(tmp_path, "regression").append({**record, "fit": {"seconds": 1.0}})
+        for explained in (False, True):
+            if explained:
+                (tmp_path / "rivals.md").touch()
+            render(["regression"], tmp_path)
+            page = (tmp_path / "regression.md").read_text(encoding="utf-8")
+            links = re.findall(r"\]\(([^)]+)\)", page)
+            assert links == (["rivals.md"] if explained else [])
+            assert "The others" in page
+
     def test_other_parameters_are_marked_and_told(self, tmp_path):
         machine = {"processor": "p", "cores": 1, "python": "3", "versions": {}}
         cell = {"method": "AE", "solver": "sgns", "dataset": "cora", "parameters": {"window": 2}}
@@ -316,8 +347,8 @@ class TestReports:
         records = [
             {"cell": {"method": "AE", "parameters": p}, "repeats": 1} for p in ({"window": 2}, {}, {"window": 1})
         ]
-        assert Chosen(records).get(method="AE")["cell"]["parameters"] == {}
-        assert Chosen(records[::2]).get(method="AE")["cell"]["parameters"] == {"window": 2}
+        assert Measurements(records).get(method="AE")["cell"]["parameters"] == {}
+        assert Measurements(records[::2]).get(method="AE")["cell"]["parameters"] == {"window": 2}
 
 
 class TestDensification:

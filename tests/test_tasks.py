@@ -1,6 +1,9 @@
 """Tasks against vectors whose scores are known beforehand."""
 
+import subprocess
+import sys
 import warnings
+from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,9 +11,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
+from hopscale import tasks
 from hopscale.exceptions import GraphError, HopscaleError, HopscaleWarning, ParameterError
 from hopscale.tasks import evaluate, node_classification, node_regression, summarize
-from hopscale.tasks.metrics import _one_against_rest
+from hopscale.tasks.metrics import _one_versus_rest
 from hopscale.tasks.splits import seeded_split
 
 
@@ -95,8 +99,8 @@ class TestClassification:
         seen = np.array([[0.8, 0.1, 0.1], [0.6, 0.3, 0.1], [0.1, 0.7, 0.2], [0.2, 0.4, 0.4]])
         probabilities = np.hstack([seen, np.zeros((4, 1))])
         # Class 0 and 1 ranked perfectly, class 2 absent, class 3 never trained on: half.
-        assert _one_against_rest(test, probabilities) == pytest.approx((1 + 1 + 0.5) / 3)
-        assert np.isnan(_one_against_rest(np.zeros(4, int), probabilities))
+        assert _one_versus_rest(test, probabilities) == pytest.approx((1 + 1 + 0.5) / 3)
+        assert np.isnan(_one_versus_rest(np.zeros(4, int), probabilities))
 
     def test_names_are_not_classes(self):
         with pytest.raises(GraphError, match=r"100 labelled nodes have 100 different ones.*right column"):
@@ -184,6 +188,19 @@ class TestRegression:
     def test_targets_that_cannot_be_used_are_explained(self, labels, message):
         with pytest.raises(GraphError, match=message):
             node_regression(np.ones((12, 2)), labels)
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        "name",
+        ["attribute_inference", "few_shot", "link_prediction", "node_classification", "node_regression", "transfer"],
+    )
+    def test_importing_a_module_leaves_the_function_of_the_same_name(self, name):
+        code = f"import hopscale.tasks.{name}; from hopscale.tasks import {name}; print({name}.__name__)"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == name
+        import_module(f"hopscale.tasks.{name}")
+        assert callable(getattr(tasks, name))
 
 
 class TestEvaluate:

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from hopscale import AE, MUSAE, AttributedGraph, DeepWalk
+from hopscale import AE, MUSAE, SGNS, AttributedGraph, DeepWalk
 from hopscale.datasets import planted_blocks
 from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError, ParameterError
 from hopscale.tasks import few_shot, summarize, transfer
-from hopscale.tasks.shots import _drawn
+from hopscale.tasks.few_shot import _samples
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ class TestFewShot:
         _, classes = blobs
         sizes, before = np.bincount(classes), set()
         for k in (1, 5, 19):
-            train, test = _drawn(classes, sizes, k, np.random.default_rng(3))
+            train, test = _samples(classes, sizes, k, np.random.default_rng(3))
             assert np.bincount(classes[train]).tolist() == [k, k, k]
             assert sorted([*train, *test]) == list(range(120))
             assert before <= set(train.tolist())
@@ -44,7 +44,7 @@ class TestFewShot:
 
     def test_draws_are_uniform(self):
         classes = np.repeat([0, 1], [4, 6])
-        drawn = [_drawn(classes, np.array([4, 6]), 2, np.random.default_rng(seed))[0] for seed in range(3000)]
+        drawn = [_samples(classes, np.array([4, 6]), 2, np.random.default_rng(seed))[0] for seed in range(3000)]
         counts = np.bincount(np.concatenate(drawn), minlength=10)
         expected = np.repeat([3000 * 2 / 4, 3000 * 2 / 6], [4, 6])
         assert (np.abs(counts - expected) < 4.5 * np.sqrt(expected / 2)).all()
@@ -52,7 +52,7 @@ class TestFewShot:
     def test_equals_scikit_learn(self, blobs):
         vectors, classes = blobs
         [record] = few_shot(vectors, classes, samples_per_class=4, splits=1, C=3.0, random_state=5)
-        train, test = _drawn(classes, np.bincount(classes), 4, np.random.default_rng([5, 0]))
+        train, test = _samples(classes, np.bincount(classes), 4, np.random.default_rng([5, 0]))
         model = LogisticRegression(C=3.0, solver="newton-cg", tol=1e-10).fit(vectors[train], classes[train])
         assert record["micro_f1"] == pytest.approx(model.score(vectors[test], classes[test]))
 
@@ -94,9 +94,9 @@ def graphs():
 
 
 class TestTransfer:
-    @pytest.mark.parametrize("solver", ["pmi", "sgns"])
+    @pytest.mark.parametrize("solver", ["pmi", SGNS(walks_per_node=2, epochs=2)])
     def test_blocks_are_found_in_another_graph(self, graphs, solver):
-        model = MUSAE(16, solver=solver, walks_per_node=2, epochs=2)
+        model = MUSAE(16, solver=solver)
         [record] = transfer(model, *graphs)
         assert record["target_majority_micro_f1"] == pytest.approx(1 / 3)
         assert record["micro_f1"] > 0.8
@@ -133,7 +133,7 @@ class TestTransfer:
         assert record["micro_f1"] == pytest.approx(np.mean(answers == target.labels))
 
     def test_seeds_are_the_models(self, graphs):
-        model = AE(8, solver="sgns", walks_per_node=1, walk_length=5, epochs=1, random_state=7)
+        model = AE(8, solver=SGNS(walks_per_node=1, walk_length=5, epochs=1), random_state=7)
         records = transfer(model, *graphs, seeds=[7, 8])
         assert [record["seed"] for record in records] == [7, 8]
         assert {**records[0], "seed": None} == transfer(model, *graphs)[0]

@@ -7,7 +7,7 @@ from scipy.stats import chi2_contingency, chisquare
 
 from hopscale._core import _native
 from hopscale.walks import Transitions
-from hopscale.walks.sampling import noise_table
+from hopscale.walks.sampling import noise_layout
 from reference import csr, dense, random_graph, transition
 
 # Seeds are fixed: a p-value below this is a mistake, not bad luck.
@@ -64,7 +64,7 @@ class TestStreams:
     N = 9
     CLIQUE = Transitions(sp.csr_array(np.ones((N, N)) - np.eye(N)))
     NODES = _native.Csr(*csr(np.eye(N)), N)
-    NOISE = noise_table(np.ones(N))
+    NOISE = _native.Noise(*noise_layout(np.ones(N)))
 
     def reached(self, *, seed, scale, round_, nodes=range(N)):
         """Where each node's walk leads: without noise the first update is half the vector of the node it meets."""

@@ -1,22 +1,108 @@
-"""Types of the kernels; shapes and meanings are in kernels.hpp and sampling.hpp."""
+"""Types of the kernels.
 
-from typing import Any
+A class checks its arrays when it is made and keeps them; they must not be changed afterwards. What does not fit raises
+ValueError. Tables of vectors have rows of a multiple of 16 floats. kernels.hpp, first_hop.hpp and sampling.hpp say what
+is computed, structs.hpp what the fields mean.
+"""
 
+from collections.abc import Sequence
+
+import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[Any]
+_Floats = NDArray[np.float32]
+_Ids = NDArray[np.int32]
+_Offsets = NDArray[np.int64]
 
 def instruction_sets() -> list[str]: ...
 def instruction_set() -> str: ...
 def use_instruction_set(name: str) -> None: ...
-def propagate(*arrays: Array | None) -> None: ...
-def first_hop(*arrays: Array | None) -> None: ...
-def compress(block: Array, scale: Array, offsets: Array, columns: Array, values: Array) -> int: ...
-def panels_times(panels: Array, panel_width: int, x: Array, y: Array, begin: int, end: int) -> None: ...
-def panel_transposed_times(offsets: Array, columns: Array, values: Array, y: Array, w: Array) -> None: ...
-def csr_times(offsets: Array, columns: Array, values: Array, x: Array, y: Array, begin: int, end: int) -> None: ...
-def train(*arguments: Any) -> tuple[int, int]: ...
-def accumulate(own: Array, count: Array, total: Array) -> None: ...
-def build_alias(offsets: Array, weights: Array, keep: Array, other: Array) -> None: ...
-def sample_walks(*arguments: Any) -> None: ...
-def sample_rows(*arguments: Any) -> tuple[Array, Array, Array]: ...
+
+class Graph:
+    def __init__(
+        self,
+        offsets: _Offsets,
+        neighbors: _Ids,
+        *,
+        inverse_degrees: _Floats,
+        weights: _Floats | None = None,
+        keep: _Floats | None = None,
+        other: _Ids | None = None,
+        back: float = 1.0,
+        away: float = 1.0,
+    ) -> None: ...
+    @property
+    def n_nodes(self) -> int: ...
+
+class Csr:
+    def __init__(self, offsets: _Offsets, columns: _Ids, values: _Floats, n_columns: int) -> None: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def nnz(self) -> int: ...
+
+class Noise:
+    def __init__(
+        self, last: NDArray[np.uint32], feature: NDArray[np.uint32], guide: NDArray[np.uint32], shift: int
+    ) -> None: ...
+
+class Panels:
+    def __init__(
+        self,
+        panels: Sequence[tuple[NDArray[np.uint32], NDArray[np.uint8], _Floats]],  # offsets, columns, values
+        n_rows: int,
+        width: int,
+    ) -> None: ...
+
+class SkipGram:
+    def __init__(
+        self,
+        graph: Graph,
+        features: Csr,
+        noise: Noise,
+        *,
+        hops: int,
+        negatives: int,
+        batch: int,
+        shared: int,
+        seed: int,
+        scale: int,
+        counts: _Floats | None = None,
+        keep: _Floats | None = None,
+    ) -> None: ...
+    def train(
+        self,
+        node_vectors: _Floats,
+        feature_vectors: _Floats,
+        own: _Floats | None,
+        touches: NDArray[np.uint32] | None,
+        nodes: _Ids,
+        visits: NDArray[np.int64],
+        *,
+        learning_rate: float,
+        round: int,  # noqa: A002
+        stop: NDArray[np.uint8],
+    ) -> tuple[int, int]: ...
+
+def propagate(graph: Graph, block: _Floats, out: _Floats) -> None: ...
+def first_hop(graph: Graph, features_by_column: Csr, first: int, last: int, out: _Floats) -> None: ...
+def compress(
+    block: _Floats, scale: _Floats, offsets: NDArray[np.uint32], columns: NDArray[np.uint8], values: _Floats
+) -> int: ...
+def panels_times(panels: Panels, x: _Floats, y: _Floats, begin: int, end: int) -> None: ...
+def panel_transposed_times(panels: Panels, j: int, y: _Floats, w: _Floats) -> None: ...
+def csr_times(matrix: Csr, x: _Floats, y: _Floats, begin: int, end: int) -> None: ...
+def accumulate(own: _Floats, count: NDArray[np.uint32], total: _Floats) -> None: ...
+def build_alias(offsets: _Offsets, weights: NDArray[np.float64], keep: _Floats, other: _Ids) -> None: ...
+def sample_walks(graph: Graph, starts: _Ids, count: int, seed: int, out: _Ids) -> None: ...
+def sample_rows(
+    graph: Graph,
+    features: Csr,
+    nodes: _Ids,
+    walks: int,
+    hops: int,
+    scale: _Floats,
+    seed: int,
+    stream: int,
+    stop: NDArray[np.uint8],
+) -> tuple[_Offsets, _Ids, _Floats]: ...

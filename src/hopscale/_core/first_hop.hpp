@@ -1,13 +1,13 @@
 // One hop from sparse columns.
 #pragma once
-#include <cstdint>
+#include "structs.hpp"
 
 namespace hopscale {
 
-// out[v, c] = scale[v]·Σ_u weight(u,v)·F[u, c] for `columns` sparse columns of F, given by column; the rest of out,
-// rows of `width` floats, is zero. The graph is undirected, weights are positive, values not negative. Summed in double precision, in the order of the entries.
-void first_hop(const std::int64_t *offsets, const std::int32_t *neighbors, const float *weights, const float *scale,
-               std::int64_t n_nodes, const std::int64_t *column_offsets, const std::int32_t *rows, const float *values,
-               int columns, float *out, int width);
+// out[v, c] = inverse_degrees[v]·Σ_u weight(u,v)·F[u, first + c] for c < last - first; the rest of out, rows of `width`
+// floats, is zero. The rows of `features` are the columns of F; its values are positive. Summed in double precision, in
+// the order of the entries.
+void first_hop(const Graph &graph, const Csr &features, std::int64_t first, std::int64_t last, float *out,
+               std::int64_t width);
 
 }  // namespace hopscale

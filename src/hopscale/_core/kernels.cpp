@@ -13,7 +13,8 @@
 namespace hopscale {
 
 const Kernels HOPSCALE_JOIN(kernels_, HOPSCALE_ISA) = {
-    HOPSCALE_TEXT(HOPSCALE_ISA), propagate, compress, panels_times, panel_transposed_times, csr_times, train, accumulate,
+    HOPSCALE_TEXT(HOPSCALE_ISA), propagate, compress, panels_times,
+    panel_transposed_times,      csr_times, train,    accumulate,
 };
 
 }  // namespace hopscale

@@ -2,16 +2,19 @@
 #pragma once
 #include "kernels.hpp"
 #include "simd.hpp"
+
+#include <type_traits>
 #if defined(__AVX512F__)
 #include <immintrin.h>
 #endif
 
+namespace hopscale {
 namespace {
 
 // A row of 16·NV floats, in registers; NV = 0 means "as many as `width` says", in the nearest cache.
 template <int NV> struct Row {
     static constexpr int FIXED = NV * PAD / LANES;
-    Floats v[NV ? FIXED : hopscale::MAX_WIDTH / LANES];
+    Floats v[NV ? FIXED : MAX_WIDTH / LANES];
     int count;
     explicit Row(int width) : count(width / LANES) {}
     int size() const { return NV ? FIXED : count; }
@@ -48,20 +51,22 @@ template <int NV> struct Row {
     }
 };
 
-// Calls f.run<NV>() with the NV that fits `width`.
+template <int NV> using Registers = std::integral_constant<int, NV>;
+
+// Calls f(Registers<NV>()) with the NV that fits `width`.
 template <typename F> inline auto with_registers(int width, F &&f) {
     switch (width / PAD) {
-    case 1: return f.template run<1>();
-    case 2: return f.template run<2>();
-    case 3: return f.template run<3>();
-    case 4: return f.template run<4>();
-    case 5: return f.template run<5>();
-    case 6: return f.template run<6>();
-    case 7: return f.template run<7>();
-    case 8: return f.template run<8>();
-    case 9: return f.template run<9>();
-    case 10: return f.template run<10>();
-    default: return f.template run<0>();
+    case 1: return f(Registers<1>());
+    case 2: return f(Registers<2>());
+    case 3: return f(Registers<3>());
+    case 4: return f(Registers<4>());
+    case 5: return f(Registers<5>());
+    case 6: return f(Registers<6>());
+    case 7: return f(Registers<7>());
+    case 8: return f(Registers<8>());
+    case 9: return f(Registers<9>());
+    case 10: return f(Registers<10>());
+    default: return f(Registers<0>());
     }
 }
 
@@ -72,16 +77,12 @@ template <int NV> inline void prefetch_row(const float *row, int width) {
     for (int i = 0; i < (NV ? NV * PAD : width); i += PAD) HOPSCALE_PREFETCH(row + i);
 }
 
-struct Propagate {
-    const std::int64_t *offsets;
-    const std::int32_t *neighbors;
-    const float *weights, *scale, *in;
-    float *out;
-    int width;
-    std::int64_t begin, end;
-    template <int NV> void run() const {
-        const std::int64_t last = offsets[end];
-        for (std::int64_t i = begin; i < end; ++i) {
+void propagate(const Graph &graph, const float *in, float *out, int width) {
+    with_registers(width, [=](auto registers) {
+        constexpr int NV = registers;
+        const std::int64_t *offsets = graph.offsets, last = offsets[graph.n_nodes];
+        const std::int32_t *neighbors = graph.neighbors;
+        for (std::int64_t i = 0; i < graph.n_nodes; ++i) {
             // Summed in runs, and these summed: at a hub one long sum would lose digits.
             Row<NV> row(width), run(width);
             row.zero();
@@ -91,20 +92,15 @@ struct Propagate {
                 for (; e < stop; ++e) {
                     if (e + AHEAD < last) prefetch_row<NV>(in + std::int64_t(neighbors[e + AHEAD]) * width, width);
                     const float *p = in + std::int64_t(neighbors[e]) * width;
-                    if (weights) run.add(weights[e], p);
+                    if (graph.weights) run.add(graph.weights[e], p);
                     else run.add(p);
                 }
                 for (int k = 0; k < row.size(); ++k) row.v[k] += run.v[k];
             }
-            for (int k = 0; k < row.size(); ++k) row.v[k] = scale[i] * row.v[k];
+            for (int k = 0; k < row.size(); ++k) row.v[k] = graph.inverse_degrees[i] * row.v[k];
             row.write(out + i * width);
         }
-    }
-};
-
-void propagate(const std::int64_t *offsets, const std::int32_t *neighbors, const float *weights, const float *scale,
-               const float *in, float *out, int width, std::int64_t begin, std::int64_t end) {
-    with_registers(width, Propagate{offsets, neighbors, weights, scale, in, out, width, begin, end});
+    });
 }
 
 // Those of 16 products that are above one, and their columns, one after the other; returns their number. What is
@@ -143,20 +139,12 @@ std::int64_t compress(const float *block, const float *scale, int width, std::in
     return n;
 }
 
-struct PanelsTimes {
-    const std::uint64_t *panels;
-    std::int64_t n_panels;
-    int panel_width;
-    const float *x;
-    float *y;
-    int width;
-    std::int64_t begin, end;
-    template <int NV> void run() const {
-        for (std::int64_t j = 0; j < n_panels; ++j) {
-            auto offsets = reinterpret_cast<const std::uint32_t *>(panels[3 * j]);
-            auto columns = reinterpret_cast<const std::uint8_t *>(panels[3 * j + 1]);
-            auto values = reinterpret_cast<const float *>(panels[3 * j + 2]);
-            const float *xj = x + j * panel_width * width;
+void panels_times(const Panels &panels, const float *x, float *y, int width, std::int64_t begin, std::int64_t end) {
+    with_registers(width, [=](auto registers) {
+        constexpr int NV = registers;
+        for (std::int64_t j = 0; j < panels.count; ++j) {
+            const auto [offsets, columns, values] = panels.panels[j];
+            const float *xj = x + j * panels.width * width;
             for (std::int64_t i = begin; i < end; ++i) {
                 if (offsets[i] == offsets[i + 1]) continue;
                 Row<NV> row(width);
@@ -165,62 +153,39 @@ struct PanelsTimes {
                 row.write(y + i * width);
             }
         }
-    }
-};
-
-void panels_times(const std::uint64_t *panels, std::int64_t n_panels, int panel_width, const float *x, float *y,
-                  int width, std::int64_t begin, std::int64_t end) {
-    with_registers(width, PanelsTimes{panels, n_panels, panel_width, x, y, width, begin, end});
+    });
 }
 
-struct PanelTransposedTimes {
-    const std::uint32_t *offsets;
-    const std::uint8_t *columns;
-    const float *values;
-    std::int64_t rows;
-    const float *y;
-    float *w;
-    int panel_width, width;
-    template <int NV> void run() const {
-        std::memset(w, 0, sizeof(float) * panel_width * width);
-        for (std::int64_t i = 0; i < rows; ++i) {
+void panel_transposed_times(const Panels &panels, std::int64_t j, const float *y, float *w, int width) {
+    with_registers(width, [=](auto registers) {
+        constexpr int NV = registers;
+        const auto [offsets, columns, values] = panels.panels[j];
+        std::memset(w, 0, sizeof(float) * panels.width * width);
+        for (std::int64_t i = 0; i < panels.n_rows; ++i) {
             if (offsets[i] == offsets[i + 1]) continue;
             Row<NV> row(width);
             row.read(y + i * width);
             for (std::uint32_t k = offsets[i]; k < offsets[i + 1]; ++k) row.add_to(values[k], w + columns[k] * width);
         }
-    }
-};
-
-void panel_transposed_times(const std::uint32_t *offsets, const std::uint8_t *columns, const float *values,
-                            std::int64_t rows, const float *y, float *w, int panel_width, int width) {
-    with_registers(width, PanelTransposedTimes{offsets, columns, values, rows, y, w, panel_width, width});
+    });
 }
 
-struct CsrTimes {
-    const std::int64_t *offsets;
-    const std::int32_t *columns;
-    const float *values, *x;
-    float *y;
-    int width;
-    std::int64_t begin, end;
-    template <int NV> void run() const {
-        const std::int64_t last = offsets[end];
+void csr_times(const Csr &matrix, const float *x, float *y, int width, std::int64_t begin, std::int64_t end) {
+    with_registers(width, [=](auto registers) {
+        constexpr int NV = registers;
+        const std::int64_t *offsets = matrix.offsets, last = offsets[end];
+        const std::int32_t *columns = matrix.columns;
         for (std::int64_t i = begin; i < end; ++i) {
             Row<NV> row(width);
             row.zero();
             for (std::int64_t k = offsets[i]; k < offsets[i + 1]; ++k) {
                 if (k + AHEAD < last) prefetch_row<NV>(x + std::int64_t(columns[k + AHEAD]) * width, width);
-                row.add(values[k], x + std::int64_t(columns[k]) * width);
+                row.add(matrix.values[k], x + std::int64_t(columns[k]) * width);
             }
             row.write(y + i * width);
         }
-    }
-};
-
-void csr_times(const std::int64_t *offsets, const std::int32_t *columns, const float *values, const float *x, float *y,
-               int width, std::int64_t begin, std::int64_t end) {
-    with_registers(width, CsrTimes{offsets, columns, values, x, y, width, begin, end});
+    });
 }
 
 }  // namespace
+}  // namespace hopscale

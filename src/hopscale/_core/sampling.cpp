@@ -7,6 +7,8 @@
 
 namespace hopscale {
 
+constexpr int WALKS_PER_LOOK = 256;  // walks of a node between two looks at `stop`: a few thousand steps at most
+
 void build_alias(const std::int64_t *offsets, std::int64_t groups, const double *weights, float *keep,
                  std::int32_t *other) {
     std::vector<double> share;
@@ -42,19 +44,17 @@ void build_alias(const std::int64_t *offsets, std::int64_t groups, const double 
     }
 }
 
-void sample_walks(const WalkSource &source, const std::int32_t *starts, std::int64_t n_starts, int count, int steps,
-                  std::uint64_t seed, std::int32_t *out) {
-    const Graph graph{source.edge_offsets, source.neighbors, source.edge_keep,
-                      source.edge_other,   source.back,      source.away};
+void sample_walks(const Graph &graph, const std::int32_t *starts, std::int64_t n_starts, std::int64_t count,
+                  std::int64_t steps, std::uint64_t seed, std::int32_t *out) {
     for (std::int64_t i = 0; i < n_starts; ++i) {
         Random random(seed, 0, std::uint64_t(i), std::uint64_t(starts[i]));
-        const bool isolated = source.edge_offsets[starts[i]] == source.edge_offsets[starts[i] + 1];
-        for (int walk = 0; walk < count; ++walk) {
+        const bool isolated = graph.offsets[starts[i]] == graph.offsets[starts[i] + 1];
+        for (std::int64_t walk = 0; walk < count; ++walk) {
             std::int32_t last = -1, u = starts[i];
-            for (int step = 0; step < steps; ++step) {
-                const std::int32_t next = isolated                               ? -1
-                                          : graph.second_order() && last >= 0 ? graph.step(random, last, u)
-                                                                                 : graph.step(random, u);
+            for (std::int64_t k = 0; k < steps; ++k) {
+                std::int32_t next = -1;
+                if (!isolated)
+                    next = second_order(graph) && last >= 0 ? step(graph, random, last, u) : step(graph, random, u);
                 last = u;
                 *out++ = u = next;
             }
@@ -62,53 +62,49 @@ void sample_walks(const WalkSource &source, const std::int32_t *starts, std::int
     }
 }
 
-SparseRows sample_rows(const WalkSource &source, const float *feature_values, std::int64_t n_features,
-                       const std::int32_t *nodes, std::int64_t n_nodes, int walks, std::uint32_t hops,
-                       const float *scale, std::uint64_t seed, std::uint64_t stream,
-                       const volatile std::uint8_t *stop) {
-    const Graph graph{source.edge_offsets, source.neighbors, source.edge_keep,
-                      source.edge_other,   source.back,      source.away};
+SparseRows sample_rows(const Graph &graph, Csr features, const RowTask &task) {
     SparseRows rows;
     rows.offsets.assign(1, 0);
-    std::vector<double> seen(static_cast<std::size_t>(n_features), 0.0);  // exact sums of many equal values
+    std::vector<double> seen(static_cast<std::size_t>(features.n_columns), 0.0);  // exact sums of many equal values
     std::vector<std::int32_t> touched;
     int pooled = 0;
-    for (std::uint32_t h = hops; h; h >>= 1) pooled += int(h & 1u);
-    for (std::int64_t i = 0; i < n_nodes && !*stop; ++i) {
-        const std::int32_t v = nodes[i];
-        const std::int64_t begin = source.edge_offsets[v], degree = source.edge_offsets[v + 1] - begin;
-        Random random(seed, stream, 0, std::uint64_t(v));
+    for (std::uint32_t h = task.hops; h; h >>= 1) pooled += int(h & 1u);
+    for (std::int64_t i = 0; i < task.n_nodes; ++i) {
+        const std::int32_t v = task.nodes[i];
+        const std::int64_t begin = graph.offsets[v], degree = graph.offsets[v + 1] - begin;
+        Random random(task.seed, task.stream, 0, std::uint64_t(v));
         // First steps are spread evenly over the neighbours (systematic sampling): unbiased, and with
         // fewer neighbours than walks the first hop has hardly any variance.
         const double offset = random.uniform();
-        const int count = degree ? walks : 0;
-        for (int walk = 0; walk < count; ++walk) {
+        const std::int64_t count = degree ? task.walks : 0;
+        for (std::int64_t walk = 0; walk < count; ++walk) {
+            if (walk % WALKS_PER_LOOK == 0 && *task.stop) return rows;
             std::int32_t u = v;
-            std::int32_t last = graph.second_order() ? graph.step(random, v) : -1;
-            int step = 0;
-            for (std::uint32_t h = hops >> 1; h; h >>= 1, ++step) {
-                if (graph.second_order()) {
-                    const std::int32_t next = graph.step(random, last, u);
+            std::int32_t last = second_order(graph) ? step(graph, random, v) : -1;
+            int taken = 0;
+            for (std::uint32_t h = task.hops >> 1; h; h >>= 1, ++taken) {
+                if (second_order(graph)) {
+                    const std::int32_t next = step(graph, random, last, u);
                     last = u;
                     u = next;
-                } else if (step == 0 && !graph.keep) {
-                    const auto k = std::int64_t((walk + offset) / walks * double(degree));
-                    u = source.neighbors[begin + std::min(k, degree - 1)];
+                } else if (taken == 0 && !graph.keep) {
+                    const auto k = std::int64_t((double(walk) + offset) / double(count) * double(degree));
+                    u = graph.neighbors[begin + std::min(k, degree - 1)];
                 } else {
-                    u = graph.step(random, u);
+                    u = step(graph, random, u);
                 }
                 if (!(h & 1u)) continue;
-                for (std::int64_t e = source.feature_offsets[u]; e < source.feature_offsets[u + 1]; ++e) {
-                    const std::int32_t f = source.feature_columns[e];
+                for (std::int64_t e = features.offsets[u], end = features.offsets[u + 1]; e < end; ++e) {
+                    const std::int32_t f = features.columns[e];
                     if (seen[f] == 0.0) touched.push_back(f);
-                    seen[f] += feature_values[e];
+                    seen[f] += features.values[e];
                 }
             }
         }
         std::sort(touched.begin(), touched.end());
         const double mean = count ? 1.0 / (double(count) * pooled) : 0.0;
         for (const std::int32_t f : touched) {
-            const auto ratio = float(seen[f] * mean * scale[f]);
+            const auto ratio = float(seen[f] * mean * task.scale[f]);
             seen[f] = 0.0;
             if (ratio > 1.0f) {
                 rows.columns.push_back(f);

@@ -89,10 +89,10 @@ inline void sum4(const Floats &a, const Floats &b, const Floats &c, const Floats
 // log of a positive, normal float: x = m·2^e with m in [√½, √2), then the series of
 // atanh in s = (m-1)/(m+1); the error stays below 2 units in the last place.
 inline float fast_log(float x) {
-    std::int32_t bits;
+    std::uint32_t bits;
     std::memcpy(&bits, &x, 4);
-    std::int32_t e = (bits - 0x3f3504f3) >> 23;
-    bits -= e << 23;
+    const std::int32_t e = static_cast<std::int32_t>(bits - 0x3f3504f3u) >> 23;
+    bits -= static_cast<std::uint32_t>(e) << 23;  // unsigned: a negative number must not be shifted to the left
     float m;
     std::memcpy(&m, &bits, 4);
     float s = (m - 1.0f) / (m + 1.0f), z = s * s;
@@ -105,8 +105,10 @@ inline float fast_exp(float x) {
     x = x < -60.0f ? -60.0f : (x > 60.0f ? 60.0f : x);
     float n = std::floor(x * 1.44269504089f + 0.5f);
     float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-    float p = 1.0f + r * (1.0f + r * (0.5f + r * (0.166666665f + r * (0.0416664f + r * (0.00833336f + r * 0.0013889f)))));
-    std::int32_t bits = (static_cast<std::int32_t>(n) + 127) << 23;
+    float p =
+        1.0f + r * (1.0f + r * (0.5f + r * (0.166666665f + r * (0.0416664f + r * (0.00833336f + r * 0.0013889f)))));
+    // NaN must not be cast to an integer; p is NaN then, whatever the exponent.
+    std::uint32_t bits = static_cast<std::uint32_t>(static_cast<std::int32_t>(n > -100.0f ? n : -100.0f) + 127) << 23;
     float scale;
     std::memcpy(&scale, &bits, 4);
     return p * scale;

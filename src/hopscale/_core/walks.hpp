@@ -1,8 +1,10 @@
 // Counter-based randomness, alias draws, and steps of a random walk.
+// Functions in an unnamed namespace, not members of the shared structs: each instruction set's object file must keep
+// its own copy of them.
 #pragma once
-#include <algorithm>
-#include <cstdint>
+#include "structs.hpp"
 
+namespace hopscale {
 namespace {
 
 inline std::uint64_t mix(std::uint64_t z) {  // the finaliser of splitmix64
@@ -22,111 +24,89 @@ struct Random {
         state = mix(state ^ (node + 0xabc98388fb8fac03ull));
     }
     std::uint64_t next() { return mix(state += 0x9e3779b97f4a7c15ull); }
-    std::uint32_t below(std::uint32_t n) {
-        return static_cast<std::uint32_t>(((next() >> 32) * n) >> 32);
-    }
+    std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(((next() >> 32) * n) >> 32); }
     float uniform() { return static_cast<float>(next() >> 40) * 0x1p-24f; }
 };
 
-// Alias table: one draw of a number, one comparison.
-struct Alias {
-    const float *keep;
-    const std::int32_t *other;
-    std::uint32_t draw(Random &random, std::uint32_t n) const {
-        std::uint64_t bits = random.next();
-        std::uint32_t i = static_cast<std::uint32_t>(((bits >> 32) * n) >> 32);
-        float u = static_cast<float>(bits & 0xffffff) * 0x1p-24f;
-        // Without a branch: which of the two it is cannot be predicted.
-        const std::uint32_t j = static_cast<std::uint32_t>(other[i]), take = 0u - std::uint32_t(u < keep[i]);
-        return j ^ ((i ^ j) & take);
-    }
-};
+// The feature that a number stands for.
+inline std::uint32_t feature_at(const Noise &noise, std::uint32_t x) {
+    std::uint32_t i = noise.guide[x >> noise.shift];
+    while (x > noise.last[i]) ++i;
+    return noise.feature[i];
+}
 
-// Features in order of falling probability share out the numbers 0..2³²-1: the one at position i has those up
-// to last[i]. A guide names the first position to look at, by a number's leading bits.
-struct Noise {
-    const std::uint32_t *last;
-    const std::uint32_t *feature;
-    const std::uint32_t *guide;
-    int shift;
-    std::uint32_t at(std::uint32_t x) const {
-        std::uint32_t i = guide[x >> shift];
-        while (x > last[i]) ++i;
-        return feature[i];
+// A draw from an alias table of n entries: one number, one comparison.
+inline std::uint32_t draw(Random &random, const float *keep, const std::int32_t *other, std::uint32_t n) {
+    std::uint64_t bits = random.next();
+    std::uint32_t i = static_cast<std::uint32_t>(((bits >> 32) * n) >> 32);
+    float u = static_cast<float>(bits & 0xffffff) * 0x1p-24f;
+    // Without a branch: which of the two it is cannot be predicted.
+    const std::uint32_t j = static_cast<std::uint32_t>(other[i]), take = 0u - std::uint32_t(u < keep[i]);
+    return j ^ ((i ^ j) & take);
+}
+
+// One step from v, which must have an edge.
+inline std::int32_t step(const Graph &graph, Random &random, std::int32_t v) {
+    const std::int64_t begin = graph.offsets[v];
+    const std::uint32_t degree = static_cast<std::uint32_t>(graph.offsets[v + 1] - begin);
+    return graph.neighbors[begin + (graph.keep ? draw(random, graph.keep + begin, graph.other + begin, degree)
+                                               : random.below(degree))];
+}
+
+inline bool second_order(const Graph &graph) { return graph.back != 1.0f || graph.away != 1.0f; }
+
+// Whether u and v are neighbours.
+inline bool joined(const Graph &graph, std::int32_t u, std::int32_t v) {
+    std::int64_t begin = graph.offsets[u], end = graph.offsets[u + 1];
+    while (begin < end) {
+        const std::int64_t middle = begin + (end - begin) / 2;
+        if (graph.neighbors[middle] == v) return true;
+        if (graph.neighbors[middle] < v) begin = middle + 1;
+        else end = middle;
     }
-};
+    return false;
+}
+
+// What an edge to u counts on a walk from `last`.
+inline float bias(const Graph &graph, std::int32_t last, std::int32_t u) {
+    return u == last ? graph.back : joined(graph, last, u) ? 1.0f : graph.away;
+}
+
+// Calls f(neighbour, share) for every share of v's edges in its alias table, until f says to stop.
+template <typename F> void each_share(const Graph &graph, std::int32_t v, F &&f) {
+    const std::int64_t begin = graph.offsets[v];
+    for (std::int64_t e = begin; e < graph.offsets[v + 1]; ++e) {
+        if (!f(graph.neighbors[e], graph.keep ? graph.keep[e] : 1.0f)) return;
+        if (graph.keep && !f(graph.neighbors[begin + graph.other[e]], 1.0f - graph.keep[e])) return;
+    }
+}
 
 constexpr int TRIES = 64;  // of a biased step, before all edges are looked at
 
-struct Graph {
-    const std::int64_t *offsets;
-    const std::int32_t *neighbors;
-    const float *keep;          // alias table of each node's edges; null where all weigh the same
-    const std::int32_t *other;
-    float back, away;           // node2vec's 1/p and 1/q; 1 and 1 walk as if there was no way back
-
-    // One step from v; v must have an edge.
-    std::int32_t step(Random &random, std::int32_t v) const {
-        std::int64_t begin = offsets[v];
-        std::uint32_t degree = static_cast<std::uint32_t>(offsets[v + 1] - begin);
-        std::uint32_t i = keep ? Alias{keep + begin, other + begin}.draw(random, degree) : random.below(degree);
-        return neighbors[begin + i];
+// One step from v, come from `last`: an edge counts `back` times as much if it returns, `away` times if it leads to
+// where `last` has no edge. By rejection: no table for each pair of edges, and few tries as a rule. Where p or q is
+// extreme and what they favour is rare, one pass over the edges ends it. Not inlined: it is large, and would take
+// registers from the loops that call it.
+[[gnu::noinline]] std::int32_t step(const Graph &graph, Random &random, std::int32_t last, std::int32_t v) {
+    const float larger = graph.back > graph.away ? graph.back : graph.away, most = larger > 1.0f ? larger : 1.0f;
+    for (int tries = 0; tries < TRIES; ++tries) {
+        const std::int32_t u = step(graph, random, v);
+        if (random.uniform() * most < bias(graph, last, u)) return u;
     }
-
-    bool second_order() const { return back != 1.0f || away != 1.0f; }
-
-    // Whether u and v are neighbours; lists of neighbours rise.
-    bool joined(std::int32_t u, std::int32_t v) const {
-        return std::binary_search(neighbors + offsets[u], neighbors + offsets[u + 1], v);
-    }
-
-    // What an edge to u counts on a walk from `last`.
-    float bias(std::int32_t last, std::int32_t u) const { return u == last ? back : joined(last, u) ? 1.0f : away; }
-
-    // One step from v, come from `last`: an edge counts `back` times as much if it returns, `away` times if it leads
-    // to where `last` has no edge. By rejection: no table for each pair of edges, and few tries as a rule. Where p or q
-    // is extreme and what they favour is rare, one pass over the edges ends it.
-    std::int32_t step(Random &random, std::int32_t last, std::int32_t v) const {
-        const float most = std::max(1.0f, std::max(back, away));
-        for (int tries = 0; tries < TRIES; ++tries) {
-            const std::int32_t u = step(random, v);
-            if (random.uniform() * most < bias(last, u)) return u;
-        }
-        double total = 0.0;
-        each_share(v, [&](std::int32_t u, float share) { total += share * bias(last, u); return true; });
-        double left = random.uniform() * total;
-        std::int32_t chosen = v;
-        each_share(v, [&](std::int32_t u, float share) {
-            if (share > 0) chosen = u;
-            left -= share * bias(last, u);
-            return left >= 0;
-        });
-        return chosen;
-    }
-
-    // Calls f(neighbour, share) for every share of v's edges in its alias table, until f says to stop.
-    template <typename F> void each_share(std::int32_t v, F &&f) const {
-        const std::int64_t begin = offsets[v];
-        for (std::int64_t e = begin; e < offsets[v + 1]; ++e) {
-            if (!f(neighbors[e], keep ? keep[e] : 1.0f)) return;
-            if (keep && !f(neighbors[begin + other[e]], 1.0f - keep[e])) return;
-        }
-    }
-};
-
-struct Features {
-    const std::int64_t *offsets;
-    const std::int32_t *columns;
-    const float *counts;        // expected number of times a feature is seen at a visit; null: once each
-    const float *keep;          // probability of keeping a feature (sub-sampling); null: always
-
-    // Number of times entry i is used at this visit: its expectation is counts[i]·keep[feature].
-    std::uint32_t times(Random &random, std::int64_t i) const {
-        float expected = counts ? counts[i] : 1.0f;
-        if (keep) expected *= keep[columns[i]];
-        if (expected == 1.0f) return 1;
-        return static_cast<std::uint32_t>(expected + random.uniform());
-    }
-};
+    double total = 0.0;
+    each_share(graph, v, [&](std::int32_t u, float share) {
+        total += share * bias(graph, last, u);
+        return true;
+    });
+    double left = random.uniform() * total;
+    std::int32_t chosen = v;
+    each_share(graph, v, [&](std::int32_t u, float share) {
+        if (share > 0) chosen = u;
+        left -= share * bias(graph, last, u);
+        return left >= 0;
+    });
+    return chosen;
+}
 
 }  // namespace
+}  // namespace hopscale

@@ -20,6 +20,9 @@ _EXPERIMENTS = (
 )  # fmt: skip
 
 
+_OUTPUT = "hopscale-paper"
+
+
 @click.command()
 @click.argument(
     "experiments", nargs=-1, required=True, type=click.Choice([*_EXPERIMENTS, "all"]), metavar="EXPERIMENT..."
@@ -42,14 +45,16 @@ _EXPERIMENTS = (
     "have it.",
 )
 @click.option("--data", type=click.Path(exists=True, file_okay=False), help="Folder of the data sets.")
-@click.option("--cache", type=click.Path(file_okay=False, path_type=Path), help="Folder that keeps fitted models.")
+@click.option(
+    "--cache",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder that keeps fitted models; default: the user's cache.",
+)
 @click.option(
     "--output",
     "-o",
     type=click.Path(file_okay=False, path_type=Path),
-    default=Path("docs/paper"),
-    show_default=True,
-    help="Folder of records, tables and figures.",
+    help=f"Folder of records, tables and plots; default: {_OUTPUT} in the current folder.",
 )
 @click.option("--only-render", is_flag=True, help="Measure nothing: write tables and figures of the records there are.")
 @with_console
@@ -64,7 +69,7 @@ def reproduce(
     parameters: tuple[str, ...],
     data: str | None,
     cache: Path | None,
-    output: Path,
+    output: Path | None,
     only_render: bool,
     console: Console,
 ) -> int:
@@ -79,7 +84,7 @@ def reproduce(
     theory, link-prediction, attribute-inference, or all.
 
     Every measurement is appended to OUTPUT/records as a line of JSON as soon as it is made. What is there is not
-    measured again: stop it whenever you like, the next run goes on. Tables and figures are written at the end.
+    measured again: stop it whenever you like, the next run goes on. Tables and plots are written to OUTPUT at the end.
     """
     from hopscale.paper import Options, render
     from hopscale.paper import reproduce as run
@@ -87,6 +92,8 @@ def reproduce(
 
     chosen = list(_EXPERIMENTS) if "all" in experiments else list(dict.fromkeys(experiments))
     names = list(dict.fromkeys(method(name).name for name in models)) or None
+    folder = Path(_OUTPUT) if output is None else output
+    console.say(f"writing to {folder}" + (", see --output" if output is None else ""))
     failures: list[str] = []
     if not only_render:
         options = Options(
@@ -100,8 +107,10 @@ def reproduce(
             data=data,
             parameters=dict(_parameter(text) for text in parameters),
         )
-        failures = run(chosen, options, output, say=console.say, progress=not console.quiet)
-    written = render(chosen, output)
+        failures = run(chosen, options, folder, say=console.say, progress=not console.quiet)
+    written = render(chosen, folder)
+    if not written:
+        console.say(f"there are no records of {', '.join(chosen)} in {folder / 'records'}: nothing to write")
     console.answer(
         {"written": [str(path) for path in written], "failures": failures},
         [*(str(path) for path in written), *(f"failed: {failure}" for failure in failures)],

@@ -26,7 +26,7 @@ from hopscale.compute.aligned import Floats, aligned, aligned_zeros
 from hopscale.compute.operators import Operator
 from hopscale.exceptions import ParameterError
 
-__all__ = ["TALL_CHUNK", "Threads", "effective_jobs", "ranges", "sparse_product"]
+__all__ = ["TALL_CHUNK", "Threads", "effective_jobs", "kernel_csr", "ranges", "sparse_product"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -220,7 +220,7 @@ class _Sparse(Operator):
 
     def __init__(self, rows: sp.csr_array, columns: sp.csr_array, engine: Threads) -> None:
         self.shape = (int(rows.shape[0]), int(rows.shape[1]))
-        self._rows, self._columns, self._engine = _kernel_csr(rows), _kernel_csr(columns), engine
+        self._rows, self._columns, self._engine = kernel_csr(rows), kernel_csr(columns), engine
 
     def _times(self, x: Floats) -> Floats:
         return self._product(self._rows, self.shape[0], x)
@@ -237,10 +237,12 @@ class _Sparse(Operator):
 def sparse_product(matrix: sp.csr_array, x: Floats) -> Floats:
     """matrix·x on the calling thread, for use inside a piece of work; ``x`` is aligned already."""
     out = aligned_zeros(matrix.shape[0], x.shape[1])
-    _native.csr_times(_kernel_csr(matrix), x, out, 0, matrix.shape[0])
+    _native.csr_times(kernel_csr(matrix), x, out, 0, matrix.shape[0])
     return out
 
 
-def _kernel_csr(matrix: sp.csr_array) -> _native.Csr:
+def kernel_csr(matrix: sp.csr_array | sp.csc_array) -> _native.Csr:
+    """A compressed matrix as the kernels take it; one by columns is its transpose by rows."""
     offsets, columns = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
-    return _native.Csr(offsets, columns, matrix.data.astype(np.float32, copy=False), matrix.shape[1])
+    width = matrix.shape[1 if matrix.format == "csr" else 0]
+    return _native.Csr(offsets, columns, matrix.data.astype(np.float32, copy=False), width)

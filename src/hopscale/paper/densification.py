@@ -1,4 +1,4 @@
-"""Figure 1b of the paper: the share of entries of AʳF that are not zero."""
+"""Figure 1b of the paper: the share of non-zero entries of AʳF."""
 
 from __future__ import annotations
 
@@ -9,34 +9,21 @@ from numpy.typing import NDArray
 
 from hopscale.compute.threads import Threads, ranges
 from hopscale.graph import AttributedGraph
-from hopscale.paper.published import published
 
-__all__ = ["POWERS", "nonzero_ratios", "published_ratios"]
+__all__ = ["POWERS", "nonzero_ratios"]
 
 Bits = NDArray[np.uint8]
 
 POWERS = tuple(range(1, 9))
-_ROWS = 256  # nodes whose neighbours' rows are combined in one go
+_ROWS = 256  # nodes per chunk
 _ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.uint8)  # bits of a byte
-
-
-def published_ratios() -> dict[str, list[float]]:
-    """The paper's curve of each data set, for ``POWERS``.
-
-    >>> published_ratios()["facebook"][:3]
-    [0.017, 0.068, 0.206]
-    """
-    curves: dict[str, list[float]] = {}
-    for row in published("densification"):
-        curves.setdefault(str(row["dataset"]), []).append(float(row["nonzero_ratio"]))
-    return curves
 
 
 def nonzero_ratios(graph: AttributedGraph, powers: Sequence[int] = POWERS, *, n_jobs: int | None = None) -> list[float]:
     """Share of the pairs (node, feature) that a walk of exactly r steps connects, for each power r.
 
-    Features that no node has are not counted. Sets of features are kept as bits, eight to a byte: the largest
-    matrices of the paper then take 20 MB instead of gigabytes.
+    Features that no node has are ignored. Sets of features are stored as bits, eight to a byte: the paper's largest
+    matrices take 20 MB instead of gigabytes.
 
     Examples
     --------
@@ -53,7 +40,7 @@ def nonzero_ratios(graph: AttributedGraph, powers: Sequence[int] = POWERS, *, n_
     bits = np.vstack([np.packbits(F[b:e].toarray() > 0, axis=1) for b, e in ranges(n, _ROWS)])
     offsets, neighbors = graph.adjacency.indptr, graph.adjacency.indices
     ratios = {}
-    with Threads(n_jobs) as workers:
+    with Threads(n_jobs) as engine:
         for power in range(1, max(powers) + 1):
             after = np.zeros_like(bits)
 
@@ -64,7 +51,7 @@ def nonzero_ratios(graph: AttributedGraph, powers: Sequence[int] = POWERS, *, n_
                     gathered = bits[neighbors[offsets[begin] : offsets[end]]]
                     after[rows] = np.bitwise_or.reduceat(gathered, offsets[rows] - offsets[begin], axis=0)
 
-            workers.run(combine, ranges(n, _ROWS))
+            engine.run(combine, ranges(n, _ROWS))
             bits = after
             if power in powers:
                 ratios[power] = float(_ONES[bits].sum(dtype=np.int64)) / max(1, n * q)

@@ -1,7 +1,7 @@
-"""The paper's experiments, and three of our own, as lists of cells: each is measured once and kept.
+"""The paper's experiments, and three more, as cells: each cell is one measurement.
 
-A cell says in plain values what it measures; what it needs (vectors, a graph) it gets when it is run. Whatever the
-paper leaves open is decided here; ``docs/decisions.md`` says why, ``benchmarks/open_questions.py`` measured it.
+A cell describes in plain values what it measures, and loads or fits what it needs when it is run. Settings that the
+paper leaves open are chosen here; see ``docs/decisions.md`` and ``benchmarks/open_questions.py``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.datasets import load
-from hopscale.datasets import published as registered
+from hopscale.datasets import published as paper_datasets
 from hopscale.exceptions import ParameterError
 from hopscale.graph import AttributedGraph
 from hopscale.models.base import NodeEmbedding
@@ -44,17 +44,16 @@ SAMPLES_PER_CLASS = tuple(range(3, 31, 3))
 TWITCH = ("twitch-de", "twitch-en", "twitch-es", "twitch-fr", "twitch-pt", "twitch-ru")
 TARGETS = ("twitch-ru", "twitch-pt")
 DENSIFICATION = ("facebook", "github", "twitch-es", "twitch-ru", "wiki-chameleon", "wiki-squirrel")
-OWN = ("cora", "twitch-pt", "wiki-chameleon", "facebook")  # of the experiments that the paper does not have
-# Whether vectors are standardised where one way must be chosen; benchmarks/open_questions.py is why.
+OWN = ("cora", "twitch-pt", "wiki-chameleon", "facebook")  # in experiments that the paper does not have
+# Whether vectors are standardised, where one setting must be chosen; see benchmarks/open_questions.py.
 STANDARDIZE = {"classification": False, "regression": True}
 SEEDED_RUNS = 10  # the paper's runs of transfer learning
-REFITS = 5  # runs of the experiments that fit anew each time
+REFITS = 5  # runs of the experiments that fit a model in each
 RUNTIME_NODES = 11  # log2 of the nodes where features vary
 RUNTIME_RUNS = {"pmi": 5, "sgns": 1}  # long ones vary little
 THEORY_RUNS = 3
 
-# Data sets of each experiment, in its order: the paper's, if no others are asked for. Those without any make their
-# own graphs.
+# Default data sets of each experiment, those of the paper, in order; runtime and theory generate their graphs.
 DATASETS: dict[str, tuple[str, ...]] = {
     "classification": CLASSIFICATION,
     "regression": REGRESSION,
@@ -66,7 +65,7 @@ DATASETS: dict[str, tuple[str, ...]] = {
     "runtime": (),
     "theory": (),
 }
-# What else each may be asked for.
+# All data sets that each can be run on.
 _CLASSES = tuple(dict.fromkeys((*CLASSIFICATION, *TWITCH)))
 SUITABLE = {
     **DATASETS,
@@ -78,7 +77,7 @@ SUITABLE = {
 
 @dataclass(frozen=True)
 class Options:
-    """What to reproduce, and with what."""
+    """What to measure: methods, solvers, data sets, number of splits; and where fitted models are kept."""
 
     cache: Path
     methods: Sequence[str] | None = None
@@ -92,13 +91,13 @@ class Options:
 
     @property
     def asked_methods(self) -> tuple[str, ...]:
-        """Methods that were asked for, or all that have the parameters that were."""
+        """The requested methods, or all that have the requested parameters."""
         if self.methods is not None:
             return tuple(self.methods)
-        return tuple(name for name, row in METHODS.items() if set(self.parameters) <= set(row.model().get_params()))
+        return tuple(name for name, row in METHODS.items() if row.accepts(self.parameters))
 
     def chosen_datasets(self, experiment: str) -> tuple[str, ...]:
-        """The experiment's data sets, or those that were asked for and suit it."""
+        """The requested data sets that suit the experiment, or its default ones."""
         if self.datasets is None:
             return DATASETS[experiment]
         return tuple(name for name in SUITABLE[experiment] if name in self.datasets)
@@ -106,21 +105,22 @@ class Options:
     def chosen_methods(
         self, suits: Callable[[Method], bool] = lambda _: True, solvers: Sequence[str] = ("pmi",)
     ) -> Iterator[tuple[str, str]]:
-        """Names of the methods that were asked for and suit an experiment, with each solver.
+        """Names of the requested methods that suit an experiment, with each solver that has the requested parameters.
 
-        ``solvers`` are the experiment's own, if none were asked for.
+        ``solvers`` are used if none were requested.
         """
         asked = self.solvers or solvers
         for row in map(method, self.asked_methods):
             for way in row.ways:
-                # What has a way of its own is direct, and measured when that is asked for.
-                if suits(row) and (way in asked or (way == "own" and "pmi" in asked)):
+                # Methods without a choice of solvers count as direct.
+                wanted = way in asked or (way == "own" and "pmi" in asked)
+                if wanted and suits(row) and row.accepts(self.parameters, way):
                     yield row.name, way
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One measurement: what it is, how often it is repeated, what it costs (roughly, as a ratio), how it is made."""
+    """One measurement: what it measures, number of repeats, rough relative cost, and the function that runs it."""
 
     what: dict[str, Any]
     repeats: int
@@ -129,7 +129,7 @@ class Cell:
 
 
 def _graph(dataset: str, options: Options) -> tuple[AttributedGraph, NDArray[Any]]:
-    """A data set and its target: the logarithm of the traffic, in the Wikipedia networks."""
+    """A data set and its target; for the Wikipedia networks the logarithm of the traffic."""
     graph = load(dataset, data=options.data)
     if graph.labels is None:
         raise ParameterError(f"data set {dataset!r} has no labels")
@@ -137,8 +137,8 @@ def _graph(dataset: str, options: Options) -> tuple[AttributedGraph, NDArray[Any
 
 
 def _cost(dataset: str, solver: str, evaluations: int) -> float:
-    """Rough, so that the remaining time can be told: entries of F are what every method works on."""
-    known = registered().get(dataset)
+    """Rough estimate, to show the remaining time, from the number of entries of F."""
+    known = paper_datasets().get(dataset)
     entries = known.statistics["nodes"] * known.statistics["features_per_node"] if known else 1e5
     return entries / 1e5 * ((20.0 if solver == "sgns" else 0.3) + 0.02 * evaluations)
 
@@ -148,7 +148,7 @@ def _columns(records: Sequence[dict[str, Any]], metrics: Sequence[str]) -> dict[
 
 
 def _by(key: str, records: Sequence[dict[str, Any]], metrics: Sequence[str]) -> dict[str, dict[str, list[float]]]:
-    """Columns of each value of a key."""
+    """Values of each metric, grouped by a key."""
     values = list(dict.fromkeys(record[key] for record in records))
     return {metric: {str(v): [r[metric] for r in records if r[key] == v] for v in values} for metric in metrics}
 
@@ -177,44 +177,37 @@ def _on_vectors(
             )
 
 
-def classification(options: Options) -> Iterator[Cell]:
-    """Node classification: l2 logistic regression on seeded 80/20 splits."""
+def _on_splits(
+    experiment: str, options: Options, task: Callable[..., list[dict[str, Any]]], metrics: Sequence[str]
+) -> Iterator[Cell]:
+    """Cells of classification and regression, on raw and on standardised vectors."""
 
     def score(vectors: NDArray[np.float32], target: NDArray[Any], *, standardize: bool) -> dict[str, Any]:
-        records = node_classification(
-            vectors, target, splits=options.splits, standardize=standardize, n_jobs=options.n_jobs
-        )
-        return _columns(records, _CLASS_METRICS)
+        records = task(vectors, target, splits=options.splits, standardize=standardize, n_jobs=options.n_jobs)
+        return _columns(records, metrics)
 
     for standardize in (False, True):
-        yield from _on_vectors(
-            "classification", options, partial(score, standardize=standardize), standardize=standardize
-        )
+        yield from _on_vectors(experiment, options, partial(score, standardize=standardize), standardize=standardize)
+
+
+def classification(options: Options) -> Iterator[Cell]:
+    """Node classification: l2 logistic regression on seeded 80/20 splits."""
+    return _on_splits("classification", options, node_classification, _CLASS_METRICS)
 
 
 def regression(options: Options) -> Iterator[Cell]:
     """Node regression: elastic net on the logarithm of the traffic, seeded 80/20 splits."""
-
-    def score(vectors: NDArray[np.float32], target: NDArray[Any], *, standardize: bool) -> dict[str, Any]:
-        records = node_regression(
-            vectors, target, splits=options.splits, standardize=standardize, n_jobs=options.n_jobs
-        )
-        return _columns(records, ("r2", "mean_r2"))
-
-    for standardize in (False, True):
-        yield from _on_vectors("regression", options, partial(score, standardize=standardize), standardize=standardize)
+    return _on_splits("regression", options, node_regression, ("r2", "mean_r2"))
 
 
 def few_shot_learning(options: Options) -> Iterator[Cell]:
-    """Classification from k labelled nodes of each class, on raw vectors: so few tell nothing of a deviation."""
+    """Classification from k labelled nodes per class, on raw vectors: k nodes are too few to estimate deviations."""
 
     def score(vectors: NDArray[np.float32], target: NDArray[Any]) -> dict[str, Any]:
-        records = few_shot(
-            vectors, target, samples_per_class=SAMPLES_PER_CLASS, splits=options.splits, n_jobs=options.n_jobs
-        )
-        return _by("k", records, _CLASS_METRICS)
+        task = partial(few_shot, samples_per_class=SAMPLES_PER_CLASS, splits=options.splits, n_jobs=options.n_jobs)
+        return _by("k", task(vectors, target), _CLASS_METRICS)
 
-    yield from _on_vectors("few-shot", options, score)
+    return _on_vectors("few-shot", options, score)
 
 
 def transfer_learning(options: Options) -> Iterator[Cell]:
@@ -245,49 +238,39 @@ def transfer_learning(options: Options) -> Iterator[Cell]:
 
 
 def link_prediction_of(options: Options) -> Iterator[Cell]:
-    """Links from vectors that were learnt on half of the edges; not in the paper."""
-
-    def measure(dataset: str, name: str, solver: str, runs: int) -> dict[str, Any]:
-        graph, _ = _graph(dataset, options)
-        model = _model(name, solver, options)
-        records = link_prediction(model, graph, splits=runs, random_state=options.seed, n_jobs=options.n_jobs)
-        return {"scores": _by("operator", records, ("roc_auc", "average_precision"))}
-
-    yield from _on_graphs("link-prediction", options, measure, lambda _: True)
+    """Edges predicted by vectors that were learned without them; not in the paper."""
+    task = partial(link_prediction, n_jobs=options.n_jobs)
+    return _on_graphs("link-prediction", options, task, "operator", lambda _: True)
 
 
 def attribute_inference_of(options: Options) -> Iterator[Cell]:
     """Hidden features of nodes, ranked by G·Hᵀ; not in the paper."""
-
-    def measure(dataset: str, name: str, solver: str, runs: int) -> dict[str, Any]:
-        graph, _ = _graph(dataset, options)
-        model = _model(name, solver, options)
-        records = attribute_inference(model, graph, splits=runs, random_state=options.seed)
-        return {"scores": _by("method", records, ("roc_auc", "average_precision"))}
-
-    yield from _on_graphs("attribute-inference", options, measure, lambda m: m.feature_vectors)
+    return _on_graphs("attribute-inference", options, attribute_inference, "method", lambda m: m.feature_vectors)
 
 
 def _on_graphs(
-    experiment: str,
-    options: Options,
-    measure: Callable[[str, str, str, int], dict[str, Any]],
-    suits: Callable[[Method], bool],
+    experiment: str, options: Options, task: Callable[..., list[Any]], key: str, suits: Callable[[Method], bool]
 ) -> Iterator[Cell]:
-    """Cells of experiments that hide a part of the graph, and so fit anew every time."""
+    """Cells of experiments that hide a part of the graph and fit a model in each run; records are grouped by a key."""
     runs = min(options.splits, REFITS)
+
+    def measure(dataset: str, name: str, solver: str) -> dict[str, Any]:
+        graph, _ = _graph(dataset, options)
+        records = task(_model(name, solver, options), graph, splits=runs, random_state=options.seed)
+        return {"scores": _by(key, records, ("roc_auc", "average_precision"))}
+
     for dataset in options.chosen_datasets(experiment):
         for name, solver in options.chosen_methods(suits):
             yield Cell(
                 _what(experiment, name, solver, options, dataset=dataset),
                 runs,
                 runs * _cost(dataset, solver, 1),
-                partial(measure, dataset, name, solver, runs),
+                partial(measure, dataset, name, solver),
             )
 
 
 def densification(options: Options) -> Iterator[Cell]:
-    """Figure 1b: how soon the target matrices fill up."""
+    """Figure 1b: the share of non-zero entries of the target matrices."""
 
     def measure(dataset: str) -> dict[str, Any]:
         graph, _ = _graph(dataset, options)
@@ -299,12 +282,13 @@ def densification(options: Options) -> Iterator[Cell]:
 
 
 def runtime(options: Options) -> Iterator[Cell]:
-    """Figure of seconds against the size of Erdős–Rényi graphs, one epoch as in the paper."""
+    """Figure 6: seconds against the size of Erdős–Rényi graphs, one epoch as in the paper."""
     grid = [("nodes", 2**k, 8) for k in NODE_EXPONENTS]
     grid += [("features_per_node", 2**RUNTIME_NODES, 2**k) for k in FEATURE_EXPONENTS]
 
     def measure(nodes: int, features: int, name: str, solver: str, threads: int, runs: int) -> dict[str, Any]:
-        build = partial(method(name).build, solver=solver, n_jobs=threads, **{"epochs": 1, **options.parameters})
+        once = {"epochs": 1} if solver == "sgns" else {}
+        build = partial(method(name).build, solver=solver, n_jobs=threads, **{**once, **options.parameters})
         return {"scores": {"seconds": seconds_to_fit(build, nodes, features, runs, options.seed)}}
 
     for (name, solver), threads in product(options.chosen_methods(lambda m: m.inductive, SOLVERS), (1, 2)):
@@ -320,7 +304,7 @@ def runtime(options: Options) -> Iterator[Cell]:
 
 
 def theory(options: Options) -> Iterator[Cell]:
-    """The theorems as a plot: distance of G·Hᵀ from the matrix that it should be."""
+    """Distance of G·Hᵀ from the matrix of the theorems."""
     grid: list[tuple[str, int | None, int | None]] = [("walk_length", length, None) for length in WALK_LENGTHS]
     grid += [("dimensions", None, d) for d in DIMENSIONS]
     runs = min(options.splits, THEORY_RUNS)
@@ -328,10 +312,10 @@ def theory(options: Options) -> Iterator[Cell]:
         options.chosen_methods(lambda m: m.inductive, SOLVERS), grid
     ):
         if solver == "pmi" and varied == "walk_length":
-            continue  # it takes no walks
+            continue  # pmi takes no walks
         what = {"varied": varied, "walk_length": length, "dimensions": dimensions}
         yield Cell(
-            _what("theory", name, solver, options, parameters={}, **what),  # it has settings of its own
+            _what("theory", name, solver, options, parameters={}, **what),  # fixed settings
             runs,
             5.0 * runs if solver == "sgns" else 0.2 * runs,
             partial(
@@ -347,14 +331,8 @@ def theory(options: Options) -> Iterator[Cell]:
 
 
 def _what(experiment: str, name: str, solver: str, options: Options, **more: Any) -> dict[str, Any]:
-    return {
-        "experiment": experiment,
-        "method": name,
-        "solver": solver,
-        "parameters": options.parameters,
-        "seed": options.seed,
-        **more,
-    }
+    what = {"experiment": experiment, "method": name, "solver": solver}
+    return {**what, "parameters": options.parameters, "seed": options.seed, **more}
 
 
 def _model(name: str, solver: str, options: Options) -> NodeEmbedding:

@@ -1,4 +1,4 @@
-"""What a measurement was made with: kept beside every figure."""
+"""The machine and the versions that a measurement was made with, and memory of the process."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib.metadata
 import os
 import platform
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,23 +22,17 @@ def machine() -> dict[str, Any]:
     if info.exists():
         lines = [line for line in info.read_text().splitlines() if line.startswith("model name")]
         processor = lines[0].split(":", 1)[1].strip() if lines else processor
+    versions = {}
+    for package in _PACKAGES:
+        with suppress(importlib.metadata.PackageNotFoundError):  # not all are needed
+            versions[package] = importlib.metadata.version(package)
     return {
         "python": platform.python_version(),
         "system": platform.system(),
         "processor": processor,
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-        "versions": _versions(),
+        "versions": versions,
     }
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for package in _PACKAGES:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:  # not needed here
-            continue
-    return found
 
 
 def peak_mib() -> float | None:

@@ -1,4 +1,4 @@
-"""Runs experiments cell by cell: skips what is there, keeps what is new, goes on after a failure."""
+"""Measure experiments cell by cell: skip what has been measured, store what is new, continue after failures."""
 
 from __future__ import annotations
 
@@ -16,17 +16,12 @@ from hopscale.exceptions import HopscaleError, ParameterError
 from hopscale.paper.experiments import EXPERIMENTS, SUITABLE, Cell, Options
 from hopscale.paper.machine import machine
 from hopscale.paper.methods import method
-from hopscale.paper.store import Store, identity
+from hopscale.paper.store import Store, identity, records_of
 
-__all__ = ["describe", "records_of", "reproduce"]
+__all__ = ["describe", "reproduce"]
 
-# What a cell sets itself, and what to ask for instead of a parameter.
+# Parameters that the cells set themselves, and the option to use instead.
 _SET_BY_CELLS = {"solver": "solvers", "random_state": "a seed", "n_jobs": "n_jobs of the options", "ego": "methods"}
-
-
-def records_of(folder: Path, experiment: str) -> Store:
-    """Where an experiment's records are kept."""
-    return Store(folder / "records" / f"{experiment}.jsonl")
 
 
 def reproduce(
@@ -37,7 +32,7 @@ def reproduce(
     say: Callable[[str], object] = lambda _: None,
     progress: bool = False,
 ) -> list[str]:
-    """Measure every cell of the experiments that is not measured yet.
+    """Measure every cell of the experiments that has not been measured yet.
 
     Parameters
     ----------
@@ -45,27 +40,29 @@ def reproduce(
         Keys of :data:`hopscale.paper.EXPERIMENTS`.
     options : Options
     folder : Path
-        Records are appended to ``records/<experiment>.jsonl`` in it, one line a cell.
+        Records are appended to ``records/<experiment>.jsonl`` in it, one line per cell. Fitted models are kept in
+        ``options.cache``; nothing else is written.
     say : callable, optional
-        Gets a line for each cell that is done or has failed.
+        Called with a line for each cell that is done or has failed.
     progress : bool, default=False
         Show a bar with the remaining time, on a terminal.
 
     Returns
     -------
     list of str
-        What failed, and why: a data set that could not be had, say. Other cells are measured nevertheless.
+        Failed cells with the reason, such as a data set that cannot be downloaded. The others are measured.
     """
-    _check(options)
-    plans = [(experiment, _plan(experiment, options)) for experiment in dict.fromkeys(experiments)]
-    for experiment, _ in plans:  # before long work is done for it
+    _check(experiments, options)
+    plans = [(experiment, list(EXPERIMENTS[experiment](options))) for experiment in dict.fromkeys(experiments)]
+    for experiment, _ in plans:  # before any long computation
         records_of(folder, experiment).check_writable()
     waiting = [(e, cell) for e, cells in plans for cell in _missing(records_of(folder, e), cells)]
     total = sum(len(cells) for _, cells in plans)
     if not total:
         raise ParameterError(
             f"there is nothing to measure: {', '.join(experiments)} has no such data set, or the method no such solver "
-            "(data sets of classes are for classification, of values for regression; most rivals have one way only)"
+            "or parameter (data sets of classes are for classification, of values for regression; most rivals have one "
+            "way only; epochs and walks are parameters of sgns)"
         )
     say(f"{total - len(waiting)} of {total} cells are there, {len(waiting)} to measure")
     failures: list[str] = []
@@ -95,7 +92,7 @@ def reproduce(
 
 
 def _headline(measured: dict[str, Any]) -> str:
-    """The first score's mean, where a cell has scores."""
+    """Mean of the first score, if there is one."""
     for metric, values in measured.get("scores", {}).items():
         if isinstance(values, list) and all(isinstance(value, float) for value in values):
             return f"{metric} {sum(values) / len(values):.3f}, "
@@ -105,7 +102,7 @@ def _headline(measured: dict[str, Any]) -> str:
 
 @contextmanager
 def _ticking(bar: tqdm[Any]) -> Iterator[None]:
-    """Let the clock of a bar go on while one long fit runs."""
+    """Keep the clock of a progress bar running during a long fit."""
     done = threading.Event()
 
     def tick() -> None:
@@ -124,7 +121,7 @@ def _ticking(bar: tqdm[Any]) -> Iterator[None]:
 
 
 def describe(what: dict[str, Any]) -> str:
-    """A cell in a line.
+    """A cell in one line.
 
     >>> describe({"experiment": "regression", "method": "AE", "solver": "pmi", "dataset": "wiki-squirrel", "seed": 0})
     'regression AE pmi wiki-squirrel'
@@ -139,7 +136,10 @@ def describe(what: dict[str, Any]) -> str:
     return " ".join(shown)
 
 
-def _check(options: Options) -> None:
+def _check(experiments: Sequence[str], options: Options) -> None:
+    for experiment in experiments:
+        if experiment not in EXPERIMENTS:
+            raise ParameterError(f"no experiment {experiment!r}. There are: {', '.join(EXPERIMENTS)}")
     known = dict.fromkeys(name for names in SUITABLE.values() for name in names)
     for name in options.datasets or ():
         if name not in known:
@@ -150,23 +150,18 @@ def _check(options: Options) -> None:
     if not options.asked_methods:
         raise ParameterError(f"no method has the parameter(s) {', '.join(map(repr, options.parameters))}")
     for name in options.asked_methods:
-        method(name).build(**options.parameters)
-
-
-def _plan(experiment: str, options: Options) -> list[Cell]:
-    if experiment not in EXPERIMENTS:
-        raise ParameterError(f"no experiment {experiment!r}. There are: {', '.join(EXPERIMENTS)}")
-    return list(EXPERIMENTS[experiment](options))
+        if not method(name).accepts(options.parameters):
+            method(name).build(**options.parameters)  # whose error says what is wrong
 
 
 def _missing(store: Store, cells: Sequence[Cell]) -> list[Cell]:
     repeats = {identity(record["cell"]): record["repeats"] for record in store.records()}
-    each = {identity(cell.what): cell for cell in cells}  # once, even if a method was asked for twice
+    each = {identity(cell.what): cell for cell in cells}  # methods may be listed twice
     return [cell for key, cell in each.items() if repeats.get(key, 0) < cell.repeats]
 
 
 def _without_nan(value: Any) -> Any:
-    """The same with null where a metric has no value, as JSON wants it."""
+    """The same value with None, JSON's null, in place of NaN and infinity."""
     if isinstance(value, dict):
         return {key: _without_nan(each) for key, each in value.items()}
     if isinstance(value, list):

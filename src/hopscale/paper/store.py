@@ -1,23 +1,23 @@
-"""Measurements as lines of JSON: appended as they are made, read again by whoever goes on."""
+"""Measurements as lines of JSON: appended as they are made, so that an interrupted run can be continued."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from hopscale.exceptions import FileFormatError
 from hopscale.io.atomic import check_writable
 
-__all__ = ["Record", "Store", "identity"]
+__all__ = ["Measurements", "Record", "Store", "identity", "records_of"]
 
 Record = dict[str, Any]
 
 
 def identity(cell: Mapping[str, Any]) -> str:
-    """What makes two measurements the same one: all that was asked for, but not how often.
+    """Key of a measurement: everything that was requested except the number of repeats.
 
     >>> identity({"b": 1, "a": {"d": 2, "c": 3}})
     '{"a": {"c": 3, "d": 2}, "b": 1}'
@@ -28,9 +28,9 @@ def identity(cell: Mapping[str, Any]) -> str:
 class Store:
     """The records of one experiment, in one file.
 
-    A record has ``cell`` (what was asked for), ``repeats`` (how many splits or runs) and ``scores``, lists of
-    that length. Repeats are seeded by their number, so that of two records of a cell the longer one holds the
-    shorter one's figures: it alone counts.
+    A record has ``cell`` (what was requested), ``repeats`` (number of splits or runs) and ``scores``, lists of that
+    length. Repeats are seeded by their number: of two records of a cell, the longer one contains the shorter one and
+    replaces it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -39,7 +39,7 @@ class Store:
     def records(self) -> list[Record]:
         """The longest record of every cell, in the order in which cells were first measured.
 
-        A last line without its end was cut off by an interruption and is not read.
+        An incomplete last line, left by an interruption, is ignored.
         """
         kept: dict[str, Record] = {}
         if not self.path.exists():
@@ -59,24 +59,45 @@ class Store:
         return list(kept.values())
 
     def check_writable(self) -> None:
-        """Refuse a file that records could not be appended to; its folder is made."""
+        """Raise an error if records cannot be appended to the file; creates its folder."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         check_writable(self.path)
 
     def append(self, record: Record) -> None:
-        """Add a record as one whole line, on disk when this returns."""
+        """Append a record as one line, and wait until it is on disk."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a+b") as file:
             if file.tell() > 0:
                 file.seek(-1, os.SEEK_END)
-                if file.read(1) != b"\n":  # the rest of a line that was cut off
-                    self._drop_last_line(file)
+                if file.read(1) != b"\n":  # drop an incomplete line
+                    file.seek(0)
+                    file.truncate(file.read().rfind(b"\n") + 1)
             file.write((json.dumps(record, allow_nan=False) + "\n").encode())
             file.flush()
             os.fsync(file.fileno())
 
-    @staticmethod
-    def _drop_last_line(file: Any) -> None:
-        file.seek(0)
-        whole = file.read().rfind(b"\n") + 1
-        file.truncate(whole)
+
+def records_of(folder: Path, experiment: str) -> Store:
+    """The store of an experiment's records in a folder."""
+    return Store(folder / "records" / f"{experiment}.jsonl")
+
+
+class Measurements:
+    """Records of an experiment, looked up by what they measure.
+
+    Records with the paper's parameters come before those with others.
+    """
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self.records = sorted(records, key=lambda record: bool(record["cell"].get("parameters")))
+
+    def get(self, **what: Any) -> Record | None:
+        """The first record whose cell has these values."""
+        for record in self.records:
+            if all(record["cell"].get(key) == value for key, value in what.items()):
+                return record
+        return None
+
+    def values(self, key: str) -> list[Any]:
+        """Distinct values of a key, in order of appearance."""
+        return list(dict.fromkeys(r["cell"][key] for r in self.records if key in r["cell"]))

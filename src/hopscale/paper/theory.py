@@ -56,10 +56,10 @@ def distance_from_theory(
     for seed in seeds:
         # Dense enough to be ergodic; as many features on every node, as the theorems take for granted.
         graph = erdos_renyi(64, 4, 2, _FEATURES, random_state=seed)
-        settings: dict[str, Any] = {"walk_length": length, "negatives": _NEGATIVES, "n_jobs": n_jobs, **_TRAINING}
-        model = method.build(
-            dimensions=d * _WINDOW, window=_WINDOW, self_scale=False, solver=solver, random_state=seed, **settings
-        )
+        settings: dict[str, Any] = {"window": _WINDOW, "self_scale": False, "random_state": seed, "n_jobs": n_jobs}
+        if solver == "sgns":
+            settings |= {"walk_length": length, "negatives": _NEGATIVES, **_TRAINING}
+        model = method.build(solver, dimensions=d * _WINDOW, **settings)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HopscaleWarning)
             model.fit(graph)

@@ -23,7 +23,7 @@ from hopscale.compute.aligned import Floats, aligned, aligned_zeros
 from hopscale.exceptions import DivergenceError, ParameterError, Setting
 from hopscale.solvers.base import Solution, Solver
 from hopscale.walks import Scale, Start, WalkContext
-from hopscale.walks.sampling import noise_table
+from hopscale.walks.sampling import noise_layout
 
 __all__ = ["SGNS"]
 
@@ -163,7 +163,7 @@ class _Task:
         self.kernel = _native.SkipGram(
             context.transitions.kernel,
             context.kernel_features,
-            noise_table(np.where(probability > 0, probability**solver.noise_exponent, 0.0)),
+            _native.Noise(*noise_layout(np.where(probability > 0, probability**solver.noise_exponent, 0.0))),
             hops=scale.mask,
             negatives=solver.negatives,
             batch=batch,

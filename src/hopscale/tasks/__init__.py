@@ -1,4 +1,8 @@
-"""What vectors are good for: each task is a function from vectors and labels to tidy records."""
+"""Evaluation tasks: each is a function that scores vectors, or a model, and returns one record per split.
+
+A module has the name of its function, as in ``from hopscale.tasks.few_shot import few_shot``. The attribute
+``hopscale.tasks.few_shot`` is always the function: all modules are imported here, before their names are bound.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hopscale.exceptions import HopscaleWarning, ParameterError
-from hopscale.tasks.attributes import attribute_inference
-from hopscale.tasks.classification import node_classification
+from hopscale.tasks.attribute_inference import attribute_inference
+from hopscale.tasks.few_shot import few_shot
 from hopscale.tasks.labels import Task, likely_task
-from hopscale.tasks.links import link_prediction
-from hopscale.tasks.regression import node_regression
-from hopscale.tasks.shots import few_shot
+from hopscale.tasks.link_prediction import link_prediction
+from hopscale.tasks.node_classification import node_classification
+from hopscale.tasks.node_regression import node_regression
 from hopscale.tasks.splits import Record
 from hopscale.tasks.summary import summarize
-from hopscale.tasks.transfers import transfer
+from hopscale.tasks.transfer import transfer
 
 __all__ = [
     "Record",
@@ -51,25 +55,25 @@ def evaluate(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> list[Record]:
-    """Score vectors, or a fitted model, on what is known of the nodes.
+    """Score vectors, or a fitted model, by how well they predict the labels of the nodes.
 
     Parameters
     ----------
     vectors : array-like of shape (n, d) or fitted model
-        A model is anything with an attribute ``embedding_``.
+        A model is any object with an attribute ``embedding_``.
     labels : array-like of shape (n,)
-        Classes or values, in the order of the vectors. Nodes without a label (NaN, None; for -1 see
-        :func:`node_classification`) are left out.
+        Classes or values, in the order of the vectors. Nodes without a label (NaN or None; for -1 see
+        :func:`node_classification`) are ignored.
     task : {"classification", "regression"}, optional
-        By default what :func:`likely_task` says: regression for numbers that are not whole, or take more
-        than max(20, 2√n) values on n labelled nodes; classification for everything else.
+        By default inferred by :func:`likely_task`: regression for numbers that are not all integers, or that
+        take more than max(20, 2√n) values on n labelled nodes; classification otherwise.
     splits, test_size, standardize, random_state, n_jobs
         As for :func:`node_classification`.
 
     Returns
     -------
     list of dict
-        One record a split, see :func:`node_classification` and :func:`node_regression`.
+        One record per split, see :func:`node_classification` and :func:`node_regression`.
 
     Examples
     --------
@@ -84,28 +88,19 @@ def evaluate(
         vectors = vectors.embedding_
     elif hasattr(vectors, "fit"):
         raise ParameterError(f"this {type(vectors).__name__} is not fitted yet: call fit first")
-    chosen = _told_task(labels) if task is None else task
+    chosen = _inferred_task(labels) if task is None else task
     if chosen not in _TASKS:
         raise ParameterError(f"task must be one of {', '.join(map(repr, _TASKS))}, not {task!r}")
-    return _TASKS[chosen](
-        vectors,
-        labels,
-        splits=splits,
-        test_size=test_size,
-        standardize=standardize,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )
+    settings = {"splits": splits, "test_size": test_size, "standardize": standardize, "random_state": random_state}
+    return _TASKS[chosen](vectors, labels, **settings, n_jobs=n_jobs)
 
 
-def _told_task(labels: ArrayLike) -> Task:
-    """The likely task, with a word about it where the type of the numbers suggests the other one."""
+def _inferred_task(labels: ArrayLike) -> Task:
+    """The likely task; warn where the dtype of the labels suggests the other one."""
     task, reason = likely_task(labels)
-    kind, other = np.asarray(labels).dtype.kind, "regression" if task == "classification" else "classification"
-    if (kind == "f" and task == "classification" and not np.isnan(labels).any()) or (
-        kind in "iu" and task == "regression"
-    ):
-        warnings.warn(
-            f"taken for a {task}: {reason}; pass task='{other}' if that is wrong", HopscaleWarning, stacklevel=3
-        )
+    kind = np.asarray(labels).dtype.kind
+    other = "regression" if task == "classification" else "classification"
+    if kind in "iu" if task == "regression" else kind == "f" and not np.isnan(labels).any():
+        message = f"taken for a {task}: {reason}; pass task='{other}' if that is wrong"
+        warnings.warn(message, HopscaleWarning, stacklevel=3)
     return task

@@ -1,4 +1,4 @@
-"""What labels say: which nodes have one, and whether they are classes or values."""
+"""Interpretation of labels: which are missing, and whether they are classes or numbers to predict."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ _FEW_VALUES = 20
 
 
 def likely_task(labels: ArrayLike) -> tuple[Task, str]:
-    """The task that labels are for, and what in them says so.
+    """Infer the task from the labels; returns the task and the reason.
 
-    Whole numbers, however they are stored, are classes if they take at most max(20, 2√n) values on n
-    labelled nodes: a list of 42 departments for 1,000 people still is one, page views are not. Other
-    numbers are values to predict, and all that is no number is a class.
+    Integers, in any dtype, are classes if they take at most max(20, 2√n) values on n labelled nodes: 42 departments of
+    1,000 people are, page views are not. Other numbers are regression targets; everything else is a class.
 
     Examples
     --------
@@ -48,7 +47,7 @@ def likely_task(labels: ArrayLike) -> tuple[Task, str]:
 
 
 def has_value(labels: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which nodes have a label: not NaN, not None.
+    """Mask of the nodes that have a label: neither NaN nor None.
 
     Examples
     --------
@@ -64,11 +63,10 @@ def has_value(labels: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def has_class(labels: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which nodes have a class: not NaN, not None, and not -1 beside the codes 0..k-1.
+    """Mask of the nodes that have a class: neither NaN nor None, nor -1 next to the codes 0..k-1.
 
-    -1 is no label where all others are whole numbers that count 0, 1, ..., k-1 without a gap, as codes
-    of classes do. Anywhere else, as in ±1, it is a class like another. Where either reading could be
-    wrong, a warning says which it was.
+    -1 means "no label" if all others are the integers 0, 1, ..., k-1 without a gap. Otherwise, as in ±1, it is a class.
+    Warns where either interpretation is plausible.
 
     Examples
     --------
@@ -103,7 +101,7 @@ def has_class(labels: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def class_codes(labels: NDArray[Any]) -> tuple[NDArray[np.int64], list[Hashable]]:
-    """Codes 0, 1, ... of the nodes' classes, -1 for none, and the classes' names; refuses what cannot be told apart.
+    """Encode classes as 0, 1, ..., with -1 for no label; returns the codes and the names of the classes.
 
     Examples
     --------
@@ -112,13 +110,13 @@ def class_codes(labels: NDArray[Any]) -> tuple[NDArray[np.int64], list[Hashable]
     (array([ 0,  1, -1,  0]), ['b', 'a'])
     """
     known = has_class(labels)
-    found: dict[Hashable, int] = {}  # by hash, not by order: classes may be objects of several types
+    code: dict[Hashable, int] = {}  # in order of appearance: labels of mixed types cannot be sorted
     codes = np.full(len(labels), -1, dtype=np.int64)
-    codes[known] = [found.setdefault(label, len(found)) for label in labels[known].tolist()]
-    names, n = list(found), int(np.count_nonzero(known))
+    codes[known] = [code.setdefault(label, len(code)) for label in labels[known].tolist()]
+    names, n = list(code), int(np.count_nonzero(known))
     if len(names) < 2:
-        held = f"all {n} labelled nodes are of class {names[0]!r}" if names else "no node has a label"
-        raise GraphError(f"{held}: there is nothing to tell apart")
+        found = f"all {n} labelled nodes are of class {names[0]!r}" if names else "no node has a label"
+        raise GraphError(f"{found}: there is nothing to tell apart")
     if len(names) > max(20, n // 2):
         raise GraphError(
             f"the labels are no classes: {n} labelled nodes have {len(names)} different ones, such as "
@@ -147,5 +145,5 @@ def _whole(numbers: NDArray[Any]) -> NDArray[np.bool_]:
 def _is_known(label: Any) -> bool:
     try:
         return label is not None and bool(label == label)
-    except TypeError:  # pandas.NA equals nothing, not even itself, and says so by refusing
+    except TypeError:  # pandas.NA == pandas.NA has no truth value
         return False

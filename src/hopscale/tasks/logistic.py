@@ -1,7 +1,8 @@
-"""Logistic regressions on many parts of the same rows, fitted side by side.
+"""l2-regularised logistic regression, fitted to many training parts of the same rows at once.
 
-Letters: X the n rows, whose last of d + 1 columns is ones; S parts of them; K columns of weights, one for two
-classes. What belongs to a fit has the shape (K, S, d + 1), so that one product serves all parts.
+Notation: X has n rows and d columns, followed by a column of ones for the intercept. S training parts are fitted, each
+with K columns of weights (one for two classes). Weights and gradients have the shape (K, S, d + 1), so that one matrix
+product serves all parts.
 """
 
 from __future__ import annotations
@@ -12,38 +13,36 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.special import expit
 
 from hopscale.exceptions import HopscaleWarning
 
-__all__ = ["LogisticFit", "LogisticParts", "fit_logistic"]
+__all__ = ["LogisticFit", "fit_logistic"]
 
 Array = NDArray[np.float64]
-Marks = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
-_TOLERANCE = 1e-7
-_START_TOLERANCE = 1e-1  # a start need not lie closer to its own optimum than to those of the parts
-_MAX_STEPS = 2000
-_MEMORY = 20  # steps from which L-BFGS knows the curvature
-_MAX_METRIC = 2048  # rows and columns of a metric, whose making must not take longer than it saves
-_LEAST_CURVATURE = 1e-6  # of a row
-_CONSTANT = 1e-12  # a variance that is a smaller share of the mean square is rounding
+_TOLERANCE = 1e-6
+_ROUNDING = 1e-14  # gᵀPg where rounding prevents further progress, see _lbfgs
+_MAX_ITERATIONS = 2000
+_MEMORY = 20  # steps that L-BFGS remembers
+_MAX_PRECONDITIONER = 2048  # columns; with more, a diagonal is used
+_CONSTANT = 1e-12  # columns with a smaller variance, relative to their mean square, are constant up to rounding
 
 
 class LogisticFit(NamedTuple):
-    """Weights on the vectors as they were given, those of scikit-learn's ``LogisticRegression``.
+    """Weights of each part, on the vectors as given; those of scikit-learn's ``LogisticRegression``.
 
-    ``coefficients`` has the shape (S, K, d) and ``intercepts`` (S, K), with K = 1 for two classes; ``seen``
-    (S, classes) says which classes a part has. The weights of those that it lacks mean nothing.
+    ``coefficients`` has the shape (S, K, d), ``intercepts`` (S, K) and ``seen`` (S, n_classes): which classes occur in
+    a training part. Weights of the other classes are meaningless.
     """
 
     coefficients: Array
     intercepts: Array
-    seen: Marks
+    seen: Mask
 
     def probabilities(self, vectors: Array, part: int = 0) -> Array:
-        """Probability of each class for each row; 0 for a class that the part lacks."""
+        """Probability of each class for each row; 0 for classes that are missing from the training part."""
         logits = vectors @ self.coefficients[part].T + self.intercepts[part]
         if logits.shape[1] == 1:
             logits = np.hstack([np.zeros_like(logits), logits])
@@ -52,28 +51,20 @@ class LogisticFit(NamedTuple):
 
 
 def fit_logistic(
-    vectors: Array, classes: NDArray[np.int64], n_classes: int, *, C: float = 1.0, standardize: bool = False
+    vectors: Array,
+    classes: NDArray[np.int64],
+    n_classes: int,
+    parts: Mask | None = None,
+    *,
+    C: float = 1.0,
+    standardize: bool = False,
+    tolerance: float = _TOLERANCE,
 ) -> LogisticFit:
-    """Fit one logistic regression to all rows, see :class:`LogisticParts`.
+    r"""Fit a logistic regression to each training part.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hopscale.tasks.logistic import fit_logistic
-    >>> fit = fit_logistic(np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1]), 2)
-    >>> fit.probabilities(np.array([[1.5]])).round(3)
-    array([[0.5, 0.5]])
-    """
-    problem = LogisticParts(vectors, classes, n_classes, C=C, standardize=standardize)
-    return problem.fit(np.ones((1, len(vectors)), dtype=bool))
+    With weights w and intercepts b, each minimises over the m rows of its part
 
-
-class LogisticParts:
-    r"""l2-regularised logistic regressions on parts of the same rows.
-
-    With w the weights without intercepts, each minimises over the rows of its part
-
-    .. math:: C \sum_i -\log p(y_i \mid x_i) + \tfrac12 \lVert w \rVert^2,
+    .. math:: C \sum_i -\log p(y_i \mid x_i; w, b) + \tfrac12 \lVert w \rVert^2,
 
     with softmax probabilities, or logistic ones of a single w for two classes: the objective of scikit-learn's
     ``LogisticRegression``.
@@ -85,144 +76,95 @@ class LogisticParts:
         Codes 0..n_classes-1.
     n_classes : int
         At least 2.
+    parts : ndarray of bool of shape (S, n), optional
+        Training rows of each part; by default a single part with all rows.
     C : float, default=1.0
-        Weight of a row against that of the penalty.
+        Inverse of the regularisation strength.
     standardize : bool, default=False
-        Bring every dimension to mean 0 and deviation 1 of the part before it is fitted.
+        Scale every dimension to mean 0 and standard deviation 1 on each part.
+    tolerance : float, default=1e-6
+        Stop when no entry of the gradient of the objective, divided by C·m, is larger: the criterion of scikit-learn's
+        solvers ``lbfgs`` and ``newton-cholesky``.
 
     Notes
     -----
-    L-BFGS runs in a metric in which the curvature is close to the identity: before :meth:`prepare` that of the model
-    without weights, after it that of the fit to all rows, which then is also where the parts start. That fit has seen
-    rows that a part is to be tested on, so that nothing of it may remain. Nothing does: the objective is strictly
-    convex in w, and steps go on until the gradient's length in the metric, which is the distance to the optimum
-    in units of the curvature, is below 1e-7.
+    All parts start from zero and see the labels of their own rows only. They share a preconditioner that is computed
+    from the vectors of all rows, without labels: it changes the path to the optimum, not the optimum.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from hopscale.tasks.logistic import LogisticParts
-    >>> problem = LogisticParts(np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1]), 2)
-    >>> fit = problem.fit(np.array([[True, True, True, True], [True, True, False, True]]))
+    >>> from hopscale.tasks.logistic import fit_logistic
+    >>> vectors, classes = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+    >>> fit = fit_logistic(vectors, classes, 2, np.array([[True, True, True, True], [True, True, False, True]]))
     >>> fit.coefficients.round(3).ravel()
     array([0.453, 0.708])
+    >>> fit.probabilities(np.array([[1.5]])).round(3)
+    array([[0.5, 0.5]])
     """
+    n, d = vectors.shape
+    parts = np.ones((1, n), dtype=bool) if parts is None else parts
+    # The intercept is not penalised: centring the columns improves the conditioning and changes nothing else.
+    mean, scale = vectors.mean(axis=0), np.ones(d)
+    X = np.hstack([vectors - mean, np.ones((n, 1))])
+    if standardize:
+        scale = _moments(X[:, :-1], np.ones((1, n)))[1][0]
+        X[:, :-1] /= scale
+    members = (classes == np.arange(n_classes)[:, None]).astype(np.float64)
+    targets = members[1:] if n_classes == 2 else members
+    seen = np.asarray(parts.astype(np.float64) @ members.T > 0)
+    # With a single class in the training part there is nothing to learn: without rows, all weights are zero.
+    rows = (parts & (seen.sum(axis=1) > 1)[:, None]).astype(np.float64)
+    absent = ~seen.T if n_classes > 2 else np.zeros((1, len(parts)), dtype=bool)
+    penalty, weight = np.append(np.ones(d), 0.0), C * parts.sum(axis=1)
+    shift, deviation = _moments(X[:, :-1], parts.astype(np.float64)) if standardize else (np.zeros((1, d)), None)
 
-    def __init__(
-        self, vectors: Array, classes: NDArray[np.int64], n_classes: int, *, C: float = 1.0, standardize: bool = False
-    ) -> None:
-        n, d = vectors.shape
-        self._C, self._standardize = C, standardize
-        # Intercepts are free, so that the origin can lie where rounding is least.
-        self._mean, self._scale = vectors.mean(axis=0), np.ones(d)
-        centred = vectors - self._mean
-        if standardize:
-            self._scale = _moments(centred, np.ones((1, n)))[1][0]
-        self._X = np.hstack([centred / self._scale, np.ones((n, 1))])
-        self._penalty = np.append(np.ones(d), 0.0)
-        self._members = (classes == np.arange(n_classes)[:, None]).astype(np.float64)
-        self._targets = self._members[1:] if n_classes == 2 else self._members
-        shares = np.clip(self._targets.mean(axis=1), 1 / (n + 1), n / (n + 1))
-        self._start = np.zeros((len(self._targets), 1, d + 1))
-        self._start[:, 0, d] = np.log(shares) if n_classes > 2 else np.log(shares / (1 - shares))
-        self._metric = self._shared_metric()
+    def gradient(W: Array, which: NDArray[np.int64]) -> tuple[Array, Array]:
+        V = W if deviation is None else _unscaled(W, shift[which], deviation[which])
+        logits = _product(V, X.T)
+        logits[absent[:, which]] = -np.inf
+        residuals = _probabilities(logits)
+        residuals -= targets[:, None]
+        residuals *= rows[which]
+        slopes = _product(residuals, X)
+        if deviation is not None:
+            slopes[..., :-1] = (slopes[..., :-1] - slopes[..., -1:] * shift[which]) / deviation[which]
+        slopes = C * slopes + penalty * W
+        # The tolerance is about the gradient on vectors that are not centred, as scikit-learn has it.
+        plain = slopes if standardize else slopes + np.append(mean, 0) * slopes[..., -1:]
+        return slopes, np.abs(plain).max(axis=(0, 2)) / weight[which]
 
-    def prepare(self, share: float) -> None:
-        """Take start and metric from all rows, for parts that hold about this share of them."""
-        self._start = self._minimum(np.ones((1, len(self._X)), dtype=bool), _START_TOLERANCE)
-        if self._start.size <= _MAX_METRIC:
-            self._metric = self._joint_metric(_probabilities(self._start @ self._X.T)[:, 0], share)
-
-    def fit(self, parts: Marks) -> LogisticFit:
-        """Fit each part, given as a row of marks: which rows of the vectors belong to it."""
-        weights = self._minimum(parts, _TOLERANCE)
-        if self._standardize:
-            weights = _unscaled(weights, *_moments(self._X[:, :-1], parts.astype(np.float64)))
-        coefficients = weights[..., :-1] / self._scale
-        intercepts = (weights[..., -1] - coefficients @ self._mean).T
-        seen = self._seen(parts)
-        if len(self._targets) > 1:
-            # What all intercepts have in common makes no difference; scikit-learn's have the mean 0.
-            intercepts = intercepts - np.mean(intercepts, axis=1, where=seen, keepdims=True)
-        return LogisticFit(coefficients.transpose(1, 0, 2), intercepts, seen)
-
-    def _seen(self, parts: Marks) -> Marks:
-        return np.asarray(parts.astype(np.float64) @ self._members.T > 0)
-
-    def _minimum(self, parts: Marks, tolerance: float) -> Array:
-        """Weights (K, S, d + 1) on the rows of X, standardised by those of each part if that is asked for."""
-        X, metric, seen = self._X, self._metric, self._seen(parts)
-        # With a single class there is nothing to tell apart: no rows, and the penalty takes all weights away.
-        rows = (parts & (seen.sum(axis=1) > 1)[:, None]).astype(np.float64)
-        absent = ~seen.T if len(self._targets) > 1 else np.zeros((1, len(parts)), dtype=bool)
-        start = np.where(absent[:, :, None], 0, self._start)
-        if self._standardize:
-            shift, scale = _moments(X[:, :-1], parts.astype(np.float64))
-
-        def gradient(moves: Array, which: NDArray[np.int64]) -> Array:
-            W = start[:, which] + _apply(metric, moves)
-            logits = _product(_unscaled(W, shift[which], scale[which]) if self._standardize else W, X.T)
-            logits[absent[:, which]] = -np.inf
-            residuals = _probabilities(logits)
-            residuals -= self._targets[:, None]
-            residuals *= rows[which]
-            slopes = _product(residuals, X)
-            if self._standardize:
-                slopes[..., :-1] = (slopes[..., :-1] - slopes[..., -1:] * shift[which]) / scale[which]
-            return _apply(metric.T, self._C * slopes + self._penalty * W)
-
-        moves, unfinished = _lbfgs(gradient, np.zeros_like(start), tolerance)
-        if unfinished:
-            warnings.warn(
-                f"{unfinished} logistic regression(s) did not converge in {_MAX_STEPS} steps: a smaller C, or "
-                "standardize=True, helps",
-                HopscaleWarning,
-                stacklevel=4,
-            )
-        return np.asarray(start + _apply(metric, moves))
-
-    def _shared_metric(self) -> Array:
-        """B with B Bᵀ the inverse of a class's block of the Hessian where all classes are equally likely."""
-        K = max(2, len(self._targets))
-        curvature = self._C / K * (1 - 1 / K)
-        if len(self._penalty) > _MAX_METRIC:
-            return np.asarray(1 / np.sqrt(curvature * (self._X**2).sum(axis=0) + self._penalty))
-        return _inverse_root(curvature * (self._X.T @ self._X) + np.diag(self._penalty))
-
-    def _joint_metric(self, probabilities: Array, share: float) -> Array:
-        """B with B Bᵀ the inverse of the Hessian of all classes together at the probabilities (K, n) of a fit."""
-        X, K, width = self._X, len(probabilities), len(self._penalty)
-        # A shift of all intercepts has no curvature, and rows that are sure of their class have little.
-        hessian = np.diag(np.tile(np.maximum(self._penalty, _LEAST_CURVATURE * len(X)), K)).reshape(K, width, K, width)
-        for k in range(K):
-            for j in range(k + 1):
-                curvature = share * self._C * probabilities[k] * ((j == k) - probabilities[j])
-                block = (X * curvature[:, None]).T @ X
-                hessian[k, :, j] += block
-                if j < k:
-                    hessian[j, :, k] += block
-        return _inverse_root(hessian.reshape(K * width, K * width))
+    start = np.zeros((len(targets), len(parts), d + 1))
+    W, unfinished = _lbfgs(gradient, start, _preconditioner(X, penalty, C, n_classes), tolerance)
+    if unfinished:
+        warnings.warn(
+            f"{unfinished} logistic regression(s) did not converge in {_MAX_ITERATIONS} iterations: a smaller C, or "
+            "standardize=True, helps",
+            HopscaleWarning,
+            stacklevel=3,
+        )
+    if deviation is not None:
+        W = _unscaled(W, shift, deviation)
+    coefficients = W[..., :-1] / scale
+    intercepts = (W[..., -1] - coefficients @ mean).T
+    if n_classes > 2:  # adding a constant to all intercepts makes no difference; scikit-learn's have the mean 0
+        intercepts = intercepts - np.mean(intercepts, axis=1, where=seen, keepdims=True)
+    return LogisticFit(coefficients.transpose(1, 0, 2), intercepts, seen)
 
 
-def _inverse_root(hessian: Array) -> Array:
-    # A little more on the diagonal than rounding can take away, where columns depend on each other.
-    L = np.linalg.cholesky(hessian + np.diag(1e-11 * hessian.diagonal()))
-    return np.asarray(solve_triangular(L, np.eye(len(L)), lower=True).T)
-
-
-def _apply(metric: Array, moves: Array) -> Array:
-    """Metric times moves (K, S, width): a diagonal, a matrix for each class alike, or one for all together."""
-    K, S, width = moves.shape
-    if metric.ndim == 1:
-        return moves * metric
-    if len(metric) == width:
-        return moves @ metric.T
-    joint = moves.transpose(1, 0, 2).reshape(S, K * width) @ metric.T
-    return joint.reshape(S, K, width).transpose(1, 0, 2)
+def _preconditioner(X: Array, penalty: Array, C: float, n_classes: int) -> Array:
+    """Inverse of one class's block of the Hessian at zero weights, a matrix or, for many columns, a diagonal."""
+    curvature = C / n_classes * (1 - 1 / n_classes)
+    if len(penalty) > _MAX_PRECONDITIONER:
+        return np.asarray(1 / (curvature * (X**2).sum(axis=0) + penalty))
+    hessian = curvature * (X.T @ X) + np.diag(penalty)
+    # More on the diagonal than rounding can take away, for columns that depend on each other.
+    inverse = np.linalg.inv(hessian + np.diag(1e-11 * hessian.diagonal()))
+    return np.asarray((inverse + inverse.T) / 2)
 
 
 def _product(stacked: Array, matrix: Array) -> Array:
-    """One product for all of a stack of matrices, where NumPy would make one for each."""
+    """One matrix product for the whole stack, where NumPy would make one for each of its matrices."""
     return (stacked.reshape(-1, stacked.shape[-1]) @ matrix).reshape(*stacked.shape[:-1], -1)
 
 
@@ -239,75 +181,83 @@ def _softmax(logits: Array) -> Array:
 
 
 def _moments(X: Array, rows: Array) -> tuple[Array, Array]:
-    """Mean and deviation of each column over the rows of each part; where a column is constant, 1 for the latter.
-
-    Columns lie around 0, at a distance that is not much larger than their deviation.
-    """
+    """Mean and standard deviation of the columns over the rows of each part; 1 instead of a deviation of 0."""
     counts = rows.sum(axis=1, keepdims=True)
     mean, square = rows @ X / counts, rows @ X**2 / counts
     variance = square - mean**2
     return mean, np.sqrt(np.where(variance > _CONSTANT * square, variance, 1))
 
 
-def _unscaled(W: Array, shift: Array, scale: Array) -> Array:
-    """Weights on rows x that do what W does on (x - shift) / scale."""
+def _unscaled(W: Array, shift: Array, deviation: Array) -> Array:
+    """Weights V with V·x = W·(x - shift) / deviation."""
     V = W.copy()
-    V[..., :-1] /= scale
+    V[..., :-1] /= deviation
     V[..., -1] -= (V[..., :-1] * shift).sum(axis=-1)
     return V
 
 
-def _lbfgs(gradient: Callable[[Array, NDArray[np.int64]], Array], U: Array, tolerance: float) -> tuple[Array, int]:
-    """Minimise S strictly convex functions side by side; U (K, S, ·) holds a start for each.
+def _lbfgs(
+    gradient: Callable[[Array, NDArray[np.int64]], tuple[Array, Array]], W: Array, P: Array, tolerance: float
+) -> tuple[Array, int]:
+    """Minimise S convex functions by L-BFGS from W (K, S, d + 1), with the scaled initial inverse Hessian P.
 
-    Along a line the slope of a convex function only grows, so that steps can be judged by it alone. Values would
-    drown in rounding at a distance to the optimum of the square root of what the gradient can tell.
+    `gradient` also returns what is compared with the tolerance. A step is accepted by its slopes alone: along a line
+    the slope of a convex function only grows, and its values are lost in rounding long before the gradient is.
 
-    Returns the minima, and how many of them are not within the tolerance of the gradient's length.
+    Returns the minima, and for how many of them neither the tolerance was reached nor gᵀPg, about twice the distance
+    of the function from its minimum, became as small as rounding.
     """
-    U = U.copy()
-    active = np.arange(U.shape[1])
-    at, g = U, gradient(U, active)
+    W = W.copy()
+    active = np.arange(W.shape[1])
+    at, (g, size) = W, gradient(W, active)
     steps: list[tuple[Array, Array, Array]] = []
-    direction, length, scale = -g, np.ones(len(active)), np.ones(len(active))
-    for _ in range(_MAX_STEPS):
-        going = _dot(g, g) > tolerance**2
+    Pg = _times(P, g)
+    direction, length, scale = -Pg, np.ones(len(active)), np.ones(len(active))
+    for _ in range(_MAX_ITERATIONS):
+        going = (size > tolerance) & (_dot(g, Pg) > _ROUNDING)
         if not going.all():
-            U[:, active] = at
-            active, length, scale = active[going], length[going], scale[going]
-            at, g, direction = at[:, going], g[:, going], direction[:, going]
+            W[:, active] = at
+            active, length, scale, size = active[going], length[going], scale[going], size[going]
+            at, g, Pg, direction = at[:, going], g[:, going], Pg[:, going], direction[:, going]
             steps = [(s[:, going], y[:, going], rho[going]) for s, y, rho in steps]
         if not len(active):
             break
         step = length[:, None] * direction
-        g_there = gradient(at + step, active)
+        g_there, size_there = gradient(at + step, active)
+        Pg_there = _times(P, g_there)
         slope, slope_there = _dot(g, direction), _dot(g_there, direction)
         taken = slope_there <= 0.5 * np.abs(slope)
         s, y = step * taken[:, None], (g_there - g) * taken[:, None]
-        bend = _dot(s, y)
-        steps = [*steps[1 - _MEMORY :], (s, y, np.divide(1, bend, out=np.zeros_like(bend), where=bend > 0))]
-        scale = np.divide(bend, _dot(y, y), out=scale, where=bend > 0)
-        at, g = at + s, np.where(taken[:, None], g_there, g)
-        # Too far: to where a straight line through the two slopes crosses zero.
+        curvature = _dot(s, y)
+        rho = np.divide(1, curvature, out=np.zeros_like(curvature), where=curvature > 0)
+        steps = [*steps[1 - _MEMORY :], (s, y, rho)]
+        scale = np.divide(curvature, _dot(y, Pg_there - Pg), out=scale, where=curvature > 0)
+        at, size = at + s, np.where(taken, size_there, size)
+        g, Pg = np.where(taken[:, None], g_there, g), np.where(taken[:, None], Pg_there, Pg)
+        # A step that was too long is cut to where a straight line through the two slopes crosses zero.
         crossing = np.divide(slope, slope - slope_there, out=np.ones_like(slope), where=~taken)
-        direction = np.where(taken[:, None], -_inverse_curvature(steps, scale, g), direction)
+        direction = np.where(taken[:, None], -_two_loops(steps, scale, P, g), direction)
         length = np.where(taken, 1.0, length * np.clip(crossing, 0.1, 0.9))
-    U[:, active] = at
-    return U, len(active)
+    W[:, active] = at
+    return W, len(active)
 
 
-def _inverse_curvature(steps: list[tuple[Array, Array, Array]], scale: Array, g: Array) -> Array:
-    """The two loops of L-BFGS over steps s, changes y of the gradient, and ρ = 1/sy, or 0 where none was taken."""
+def _two_loops(steps: list[tuple[Array, Array, Array]], scale: Array, P: Array, g: Array) -> Array:
+    """The two-loop recursion of L-BFGS over steps s, changes y of the gradient, and ρ = 1/sy, 0 for rejected steps."""
     q = g.copy()
-    shares = []
+    alphas = []
     for s, y, rho in reversed(steps):
-        share = rho * _dot(s, q)
-        q -= share[:, None] * y
-        shares.append(share)
-    q *= scale[:, None]
-    for (s, y, rho), share in zip(steps, reversed(shares), strict=True):
-        q += (share - rho * _dot(y, q))[:, None] * s
+        alpha = rho * _dot(s, q)
+        q -= alpha[:, None] * y
+        alphas.append(alpha)
+    q = scale[:, None] * _times(P, q)
+    for (s, y, rho), alpha in zip(steps, reversed(alphas), strict=True):
+        q += (alpha - rho * _dot(y, q))[:, None] * s
     return q
+
+
+def _times(P: Array, g: Array) -> Array:
+    return g * P if P.ndim == 1 else _product(g, P)
 
 
 def _dot(a: Array, b: Array) -> Array:

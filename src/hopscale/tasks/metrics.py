@@ -1,4 +1,4 @@
-"""What a classification is worth: the figures of a record, from codes of classes and their probabilities."""
+"""Metrics of a classification, from class codes and predicted probabilities."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["classification_scores", "roc_auc"]
 def classification_scores(
     classes: NDArray[np.int64], probabilities: NDArray[np.float64], majority: int
 ) -> dict[str, float]:
-    """Micro-F1, macro-F1 and ROC-AUC of probabilities (n, classes), and micro-F1 of always answering one class.
+    """Micro-F1, macro-F1 and ROC-AUC of probabilities (n, classes), and micro-F1 of always predicting `majority`.
 
-    They equal those of scikit-learn, where it has them, without checking the input again for each.
+    Same values as scikit-learn's metrics where these are defined, without validating the input for each.
 
     Examples
     --------
@@ -26,17 +26,17 @@ def classification_scores(
     ... # doctest: +NORMALIZE_WHITESPACE
     {'micro_f1': 0.6666666666666666, 'macro_f1': 0.4, 'roc_auc': 0.5, 'majority_micro_f1': 0.3333333333333333}
     """
-    answers = probabilities.argmax(axis=1)
+    predicted = probabilities.argmax(axis=1)
     return {
-        "micro_f1": float(np.mean(answers == classes)),
-        "macro_f1": _macro_f1(classes, answers, probabilities.shape[1]),
-        "roc_auc": _one_against_rest(classes, probabilities),
+        "micro_f1": float(np.mean(predicted == classes)),
+        "macro_f1": _macro_f1(classes, predicted, probabilities.shape[1]),
+        "roc_auc": _one_versus_rest(classes, probabilities),
         "majority_micro_f1": float(np.mean(classes == majority)),
     }
 
 
 def roc_auc(positive: NDArray[np.bool_], scores: NDArray[Any]) -> float:
-    """Probability that a positive scores higher than a negative, ties counting half; NaN without either.
+    """Area under the ROC curve: probability that a positive scores above a negative; NaN if either is missing.
 
     Examples
     --------
@@ -45,29 +45,29 @@ def roc_auc(positive: NDArray[np.bool_], scores: NDArray[Any]) -> float:
     >>> roc_auc(np.array([True, False, True]), np.array([3.0, 2.0, 2.0]))
     0.75
     """
-    n, held = len(positive), int(np.count_nonzero(positive))
-    if held in (0, n):
+    n, n_positive = len(positive), int(np.count_nonzero(positive))
+    if n_positive in (0, n):
         return float("nan")
-    # The ranks' sum less what the positives hold among themselves: Mann and Whitney's count.
-    wins = rankdata(scores)[positive].sum() - held * (held + 1) / 2
-    return float(wins / (held * (n - held)))
+    # The Mann-Whitney U statistic, from the rank sum of the positives.
+    u = rankdata(scores)[positive].sum() - n_positive * (n_positive + 1) / 2
+    return float(u / (n_positive * (n - n_positive)))
 
 
-def _macro_f1(classes: NDArray[np.int64], answers: NDArray[np.int64], n_classes: int) -> float:
-    """Mean F1 over the classes that occur or are answered."""
-    right = np.bincount(classes[answers == classes], minlength=n_classes)
-    both = np.bincount(classes, minlength=n_classes) + np.bincount(answers, minlength=n_classes)
-    return float(np.mean(2 * right[both > 0] / both[both > 0]))
+def _macro_f1(classes: NDArray[np.int64], predicted: NDArray[np.int64], n_classes: int) -> float:
+    """Mean F1 over the classes that occur or are predicted."""
+    correct = np.bincount(classes[predicted == classes], minlength=n_classes)
+    total = np.bincount(classes, minlength=n_classes) + np.bincount(predicted, minlength=n_classes)
+    return float(np.mean(2 * correct[total > 0] / total[total > 0]))
 
 
-def _one_against_rest(classes: NDArray[np.int64], probabilities: NDArray[np.float64]) -> float:
-    """Mean area over the classes that occur; NaN for a single one.
+def _one_versus_rest(classes: NDArray[np.int64], probabilities: NDArray[np.float64]) -> float:
+    """Mean ROC-AUC over the classes that occur; NaN for a single one.
 
-    A class that was not trained on has the probability 0 for every node, an area of one half.
+    A class that is missing from the training part has the probability 0 for every node, which gives 0.5.
     """
     present = np.unique(classes)
     if len(present) < 2:
         return float("nan")
-    if probabilities.shape[1] == 2:  # each class is the other's rest
+    if probabilities.shape[1] == 2:  # the same for both classes
         return roc_auc(classes == 1, probabilities[:, 1])
     return float(np.mean([roc_auc(classes == c, probabilities[:, c]) for c in present.tolist()]))

@@ -1,36 +1,27 @@
-"""Seeded train/test splits: what is known of the nodes, divided again and again, scored in parallel."""
+"""Validation of vectors and labels, seeded train/test splits, and scoring them in parallel."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hopscale.checks import whole
-from hopscale.compute.threads import Threads, ranges
+from hopscale.compute.threads import Threads
 from hopscale.exceptions import GraphError, ParameterError
 
-__all__ = ["Record", "in_pieces", "matched", "seeded_split", "seeded_splits"]
+__all__ = ["Record", "Split", "check_vectors", "in_parallel", "seeded_split", "seeded_splits"]
 
 Record = dict[str, Any]
+Split = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows of the training and of the test part
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
-def matched(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Vectors and labels as arrays of the same length, one row a node.
-
-    Vectors become float64: the logistic regression's stopping rule is out of reach of float32.
-
-    Examples
-    --------
-    >>> from hopscale.tasks.splits import matched
-    >>> matched([[0.0], [1.0]], [3])
-    Traceback (most recent call last):
-    ...
-    hopscale.exceptions.GraphError: there are 2 vectors but 1 labels: one of each is needed per node...
-    """
+def check_vectors(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Validate vectors and labels and return them as arrays with one row per node; vectors become float64."""
     if labels is None:
         raise GraphError("labels is None: this graph carries no labels to predict")
     X, y = np.asarray(vectors, dtype=np.float64), np.asarray(labels)
@@ -49,13 +40,11 @@ def matched(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.float64],
     return X, y
 
 
-def seeded_split(
-    n: int, test_size: float, random_state: int, split: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def seeded_split(n: int, test_size: float, random_state: int, split: int) -> Split:
     """Rows of the training and of the test part of one split.
 
-    A plain shuffle, not stratified, as in the paper. It depends on `random_state` and the number of
-    the split only, so that more splits leave the earlier ones as they were.
+    A plain shuffle, not stratified, as in the paper. It depends on `random_state` and the number of the split only:
+    with more splits, the first ones stay the same.
 
     Examples
     --------
@@ -65,32 +54,26 @@ def seeded_split(
     (8, 2, True)
     """
     order = np.random.default_rng([random_state, split]).permutation(n)
-    held_out = round(test_size * n)
-    return order[held_out:], order[:held_out]
+    n_test = round(test_size * n)
+    return order[n_test:], order[:n_test]
 
 
-def seeded_splits(
-    n: int, splits: int, test_size: float, random_state: int
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Rows of the training and of the test part of every split; see :func:`seeded_split`."""
+def seeded_splits(n: int, splits: int, test_size: float, random_state: int) -> list[Split]:
+    """Rows of the training and of the test part of each split, see :func:`seeded_split`."""
     whole("splits", splits, least=1)
     whole("random_state", random_state, least=0)
-    # Two nodes are the least on which a ranking or a variance means anything.
+    # R² and ROC-AUC need two nodes.
     if not (0 < test_size < 1 and 2 <= round(test_size * n) <= n - 2):
         raise ParameterError(
-            f"{n} labelled nodes cannot be divided by test_size={test_size!r}: that does not leave two or more on "
-            "either side"
+            f"{n} labelled nodes cannot be split with test_size={test_size!r}: each part needs at least two"
         )
     return [seeded_split(n, test_size, random_state, split) for split in range(splits)]
 
 
-def in_pieces(
-    score: Callable[[Sequence[Item]], list[Record]], items: Sequence[Item], size: int, n_jobs: int | None
-) -> list[Record]:
-    """What `score` measures on each item, in their order, taken `size` at a time.
+def in_parallel(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None) -> list[Result]:
+    """Results of a function over items, in their order, computed in `n_jobs` threads.
 
-    Pieces are shared out over threads, with BLAS on one: the records do not depend on `n_jobs`.
+    BLAS runs on a single thread: results do not depend on the number of threads.
     """
     with Threads(n_jobs) as engine:
-        pieces = engine.map(lambda piece: score(items[slice(*piece)]), ranges(len(items), size))
-        return [record for piece in pieces for record in piece]
+        return list(engine.map(function, items))

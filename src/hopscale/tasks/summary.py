@@ -1,4 +1,4 @@
-"""From the records of a task to the two figures that papers print."""
+"""Mean and standard error of the records of a task."""
 
 from __future__ import annotations
 
@@ -34,20 +34,19 @@ def summarize(records: Sequence[Record], *, by: str | Sequence[str] | None = Non
     records : sequence of dict
         From a task. Metrics are the fields whose values are floats.
     by : str or sequence of str, optional
-        Summarize the records of each value of a field apart, such as ``"k"`` or ``"operator"``, or of each
-        combination of several.
+        Group the records by one field, such as ``"k"`` or ``"operator"``, or by the combination of several.
 
     Returns
     -------
     dict
-        For each metric ``{"mean": ..., "standard_error": ...}``. Splits on which a metric is not
-        defined (NaN) are left out of it; with a single split there is no standard error: NaN. With `by`, one
-        such dict for each value, or tuple of values, in the order in which they occur.
+        For each metric ``{"mean": ..., "standard_error": ...}``. Splits where a metric is NaN are ignored; the
+        standard error of a single split is NaN. With `by`, one such dict per group, in order of appearance; keys are
+        values of the field, or tuples of values.
 
     Notes
     -----
-    Splits overlap, so that their scores are not independent: the standard error tells how well the mean
-    over splits is known, as in the paper's tables, not how the score would vary on new data.
+    Splits overlap, so their scores are not independent. As in the paper's tables, the standard error is that of the
+    mean over splits; it does not estimate how the score would vary on new data.
 
     Examples
     --------

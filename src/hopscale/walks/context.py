@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale._core import _native
+from hopscale.compute.threads import kernel_csr
 from hopscale.walks.transitions import Start, Transitions
 
 __all__ = ["MAX_WINDOW", "Scale", "WalkContext", "positive_logs", "split_dimensions"]
@@ -99,9 +100,8 @@ class WalkContext:
 
     @cached_property
     def kernel_features(self) -> _native.Csr:
-        """F as the kernels want it."""
-        F = self.features
-        return _native.Csr(F.indptr.astype(np.int64), F.indices.astype(np.int32, copy=False), F.data, self.n_features)
+        """F as the kernels take it."""
+        return kernel_csr(self.features)
 
     def feature_probability(self, scale: Scale) -> NDArray[np.float64]:
         """Probability p(f) of each feature: E_ff/c for walks that start in proportion to degree.

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from hopscale._core import _native
 from hopscale.compute.aligned import Floats, aligned, aligned_zeros, padded
 from hopscale.compute.operators import Operator
-from hopscale.compute.threads import ROW_CHUNK, Threads, ranges
+from hopscale.compute.threads import ROW_CHUNK, Threads, kernel_csr, ranges
+from hopscale.exceptions import ParameterError, Setting
 from hopscale.walks.context import Scale, WalkContext
 
 __all__ = ["ExactRows", "Panel", "PanelMatrix"]
@@ -55,8 +56,7 @@ class ExactRows:
         self.context, self.width = context, width
         self.count = -(-context.n_features // width)
         self._by_column = sp.csc_array(context.features)
-        F = self._by_column
-        self._columns = _native.Csr(F.indptr.astype(np.int64), F.indices.astype(np.int32), F.data, context.n_nodes)
+        self._columns = kernel_csr(self._by_column)
         self._spare: deque[Floats] = deque()  # blocks that are used again: fresh memory costs as much as a hop
 
     @staticmethod
@@ -181,6 +181,12 @@ def _compressed(block: Floats, scaling: NDArray[np.float32]) -> Panel:
         piece = offsets[begin : end + 1]
         before = piece[0]
         count = _native.compress(block[begin:end], scaling, piece, scratch_columns, scratch_values)
+        if int(before) + count > np.iinfo(np.uint32).max:
+            raise ParameterError(
+                f"{width} columns of the matrix have more than 2³² positive entries: a smaller ",
+                Setting("memory_limit"),
+                " makes panels narrower",
+            )
         piece += before
         columns.append(scratch_columns[:count].copy())
         values.append(scratch_values[:count].copy())

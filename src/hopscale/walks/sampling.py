@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,18 +15,27 @@ from hopscale.compute.aligned import Floats, aligned
 from hopscale.compute.threads import Threads, ranges, sparse_product
 from hopscale.walks.context import Scale, WalkContext
 
-__all__ = ["RowSampler", "noise_table"]
+__all__ = ["NoiseLayout", "RowSampler", "noise_layout"]
 
 SAMPLE_CHUNK = 512  # nodes whose rows are sampled in one go
 LEAST_ROWS = 4  # to learn a dimension from, however small the memory limit
 
 
-def noise_table(weights: NDArray[Any]) -> _native.Noise:
-    """The distribution in proportion to ``weights``, laid out on the numbers 0..2³²-1 for systematic sampling.
+class NoiseLayout(NamedTuple):
+    """A distribution over features, laid out on the numbers 0..2³²-1 for systematic sampling.
 
-    Features come in order of falling probability; the one at position i has the numbers up to ``last[i]``. A guide
-    holds the first position to look at for a number's leading bits. Uniform where no weight is positive.
+    Features come in order of falling probability; the one at position i has the numbers up to ``last[i]``. ``guide``
+    holds the first position to look at for a number's leading bits.
     """
+
+    last: NDArray[np.uint32]
+    feature: NDArray[np.uint32]
+    guide: NDArray[np.uint32]
+    shift: int
+
+
+def noise_layout(weights: NDArray[Any]) -> NoiseLayout:
+    """The distribution in proportion to ``weights``; uniform where none is positive."""
     if not weights.any():  # walks meet no feature at all: there will be no pair to draw noise for
         weights = np.ones(len(weights))
     order = np.argsort(-weights, kind="stable")
@@ -37,7 +46,7 @@ def noise_table(weights: NDArray[Any]) -> _native.Noise:
     bits = int(np.clip(np.ceil(np.log2(4 * len(weights))), 8, 22))
     shift = 32 - bits
     guide = np.searchsorted(last, np.arange(2**bits, dtype=np.uint64) << np.uint64(shift), side="left")
-    return _native.Noise(last, order.astype(np.uint32), guide.astype(np.uint32), shift)
+    return NoiseLayout(last, order.astype(np.uint32), guide.astype(np.uint32), shift)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Link prediction: edges that the model has not seen, told from pairs of nodes that are none."""
+"""Link prediction: tell held-out edges from pairs of nodes that are not connected."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from hopscale.datasets.generators import unordered_pairs
 from hopscale.exceptions import ParameterError
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
-from hopscale.tasks.hiding import absent_positions, hidden_count
+from hopscale.tasks.held_out import held_out_count, negative_positions
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import roc_auc
-from hopscale.tasks.splits import Record, in_pieces, matched
+from hopscale.tasks.splits import Record, check_vectors, in_parallel
 
 __all__ = ["link_prediction"]
 
@@ -49,45 +49,45 @@ def link_prediction(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> list[Record]:
-    """Score a model by the edges it finds that were taken away before it learnt.
+    """Score a model by how well its vectors predict edges that were removed before fitting.
 
-    In each split a share of the edges is removed and a copy of the model fitted to what is left. The removed edges,
-    and as many pairs of nodes that are no edge of the whole graph, drawn uniformly, are divided into a training and a
-    test part. A logistic regression on a vector for each pair learns to tell them apart, and is tested on the rest,
-    beside scores that need no training.
+    In each split a share of the edges is removed and a clone of the model is fitted to the remaining graph. The
+    removed edges, and as many uniformly drawn pairs of nodes without an edge in the full graph, are split into a
+    training and a test part. A logistic regression on the combined vectors of each pair is trained on the one and
+    tested on the other, next to scores that need no training.
 
     Parameters
     ----------
     model : estimator
-        Copied, never changed.
+        Cloned, never modified.
     graph : AttributedGraph or what a model's ``fit`` takes
-        Self-loops stay where they are and are not asked for. A node all of whose edges are removed stays too; what
-        the model says of an isolated node, by rule a zero vector, is scored like the rest.
+        Self-loops are kept and not predicted. Nodes that lose all their edges are kept; whatever vector the model
+        gives them, usually zero, is scored like the others.
     share : float, default=0.5
-        Share of the edges that is removed.
+        Fraction of the edges to remove.
     operators : sequence of {"hadamard", "average", "l1", "l2"}
-        Vector of a pair from those of its nodes, entry by entry: a·b, (a + b)/2, \\|a − b\\| and (a − b)².
+        How the vectors of two nodes are combined, elementwise: a·b, (a + b)/2, \\|a − b\\| and (a − b)².
     C, standardize
-        Of the logistic regression, as for :func:`hopscale.tasks.node_classification`.
+        Options of the logistic regression, as for :func:`hopscale.tasks.node_classification`.
     splits : int, default=3
-        How often edges are removed; each is a fit of the model.
+        Number of splits; the model is fitted once for each.
     test_size : float, default=0.2
-        Share of the pairs that is held out.
+        Fraction of the pairs in the test part.
     max_edges : int, default=50000
-        At most so many of the removed edges are asked for, drawn uniformly: enough for an error of the area below
-        0.005, and memory stays bounded on large graphs.
+        Largest number of removed edges to predict, drawn uniformly. It bounds memory on large graphs; the default
+        keeps the standard error of the ROC-AUC below 0.005.
     random_state : int, default=0
-        Seed of all draws; the model keeps its own.
+        Seed of the splits; the model keeps its own.
     n_jobs : int, optional
-        Threads over the operators; the records are the same for any number.
+        Number of threads over the operators. The records do not depend on it.
 
     Returns
     -------
     list of dict
-        One for each split and operator: ``task, split, operator, n_train, n_test, roc_auc, average_precision``, both
-        0.5 for guesses. Beside `operators`, ``operator`` is ``"dot"`` or ``"cosine"``, the plain product and cosine
-        of the two vectors, and ``"preferential_attachment"``, the baseline that knows no vectors: the product of
-        the nodes' degrees in the graph that the model saw. These are not trained, and tested on the same pairs.
+        One per split and operator, with ``task, split, operator, n_train, n_test, roc_auc, average_precision``; the
+        latter two are 0.5 for random guesses. In addition to `operators` there are ``"dot"`` and ``"cosine"``, the dot
+        product and cosine of the two vectors, and the baseline ``"preferential_attachment"``, the product of the
+        degrees in the graph that the model was fitted to. These need no training and use the same test pairs.
 
     References
     ----------
@@ -114,7 +114,7 @@ def link_prediction(
     lower = sp.tril(graph.adjacency, -1, format="csr")
     lower.sort_indices()
     ends = np.repeat(np.arange(graph.n_nodes, dtype=np.int64), np.diff(lower.indptr)), lower.indices.astype(np.int64)
-    removed = hidden_count(share, lower.nnz, "edges")
+    removed = held_out_count(share, lower.nnz, "edges")
 
     records = []
     for split in range(splits):
@@ -122,17 +122,17 @@ def link_prediction(
         hidden = np.zeros(lower.nnz, dtype=bool)
         hidden[rng.choice(lower.nnz, removed, replace=False, shuffle=False)] = True
         kept = _without(graph, ends, hidden)
-        train, test = _questions(graph.n_nodes, ends, hidden, max_edges, test_size, rng)
-        vectors, _ = matched(clone(model).fit(kept).embedding_, graph.node_ids)
+        train, test = _train_and_test_pairs(graph.n_nodes, ends, hidden, max_edges, test_size, rng)
+        vectors, _ = check_vectors(clone(model).fit(kept).embedding_, graph.node_ids)
         score = partial(_trained, vectors=vectors, train=train, test=test, C=C, standardize=standardize)
-        found = in_pieces(score, list(operators), 1, n_jobs)
+        scored = in_parallel(score, operators, n_jobs)
         for operator, scores in _untrained(vectors, kept.degrees, test).items():
-            found.append({"operator": operator, "n_train": 0, **_areas(test, scores)})
-        records += [{"task": "link_prediction", "split": split, **record} for record in found]
+            scored.append({"operator": operator, "n_train": 0, **_areas(test, scores)})
+        records += [{"task": "link_prediction", "split": split, **record} for record in scored]
     return records
 
 
-class _Questions(NamedTuple):
+class _NodePairs(NamedTuple):
     """Pairs of nodes, and which of them are edges."""
 
     first: Nodes
@@ -141,7 +141,7 @@ class _Questions(NamedTuple):
 
 
 def _without(graph: AttributedGraph, ends: tuple[Nodes, Nodes], hidden: NDArray[np.bool_]) -> AttributedGraph:
-    """The graph less some of its edges, and without labels."""
+    """The graph without the hidden edges and without labels."""
     u, v = ends[0][hidden], ends[1][hidden]
     gone = sp.csr_array((np.ones(2 * len(u)), (np.append(u, v), np.append(v, u))), shape=graph.adjacency.shape)
     return AttributedGraph(
@@ -153,51 +153,48 @@ def _without(graph: AttributedGraph, ends: tuple[Nodes, Nodes], hidden: NDArray[
     )
 
 
-def _questions(
+def _train_and_test_pairs(
     n: int,
     ends: tuple[Nodes, Nodes],
     hidden: NDArray[np.bool_],
     max_edges: int,
     test_size: float,
     rng: np.random.Generator,
-) -> tuple[_Questions, _Questions]:
-    """Hidden edges and as many pairs that are no edge, divided alike into a training and a test part."""
-    asked = rng.permutation(np.flatnonzero(hidden))[:max_edges]
-    # The list of pairs (1,0), (2,0), (2,1), (3,0), ..., in which the rows of the lower triangle are in order.
-    places = ends[0] * (ends[0] - 1) // 2 + ends[1]
-    others = unordered_pairs(absent_positions(places, n * (n - 1) // 2, len(asked), rng))
-    held = min(max(round(test_size * len(asked)), 1), len(asked) - 1)
+) -> tuple[_NodePairs, _NodePairs]:
+    """Hidden edges and as many unconnected pairs, each split into a training and a test part."""
+    edges = rng.permutation(np.flatnonzero(hidden))[:max_edges]
+    # Positions in the row-major lower triangle: (1,0), (2,0), (2,1), (3,0), ...
+    positions = ends[0] * (ends[0] - 1) // 2 + ends[1]
+    others = unordered_pairs(negative_positions(positions, n * (n - 1) // 2, len(edges), rng))
+    n_test = min(max(round(test_size * len(edges)), 1), len(edges) - 1)
     parts = []
-    for part in (slice(held, None), slice(held)):
-        first, second = (np.append(end[asked[part]], other[part]) for end, other in zip(ends, others, strict=True))
-        parts.append(_Questions(first, second, np.arange(len(first)) < len(first) // 2))
+    for part in (slice(n_test, None), slice(n_test)):
+        first, second = (np.append(end[edges[part]], other[part]) for end, other in zip(ends, others, strict=True))
+        parts.append(_NodePairs(first, second, np.arange(len(first)) < len(first) // 2))
     return parts[0], parts[1]
 
 
 def _trained(
-    operators: Sequence[str], *, vectors: Array, train: _Questions, test: _Questions, C: float, standardize: bool
-) -> list[Record]:
-    records = []
-    for operator in operators:
-        combine = _OPERATORS[operator]
-        features, asked = (combine(vectors[part.first], vectors[part.second]) for part in (train, test))
-        fit = fit_logistic(features, train.is_edge.astype(np.int64), 2, C=C, standardize=standardize)
-        scores = fit.probabilities(asked)[:, 1]
-        records.append({"operator": operator, "n_train": len(train.first), **_areas(test, scores)})
-    return records
+    operator: str, *, vectors: Array, train: _NodePairs, test: _NodePairs, C: float, standardize: bool
+) -> Record:
+    combine = _OPERATORS[operator]
+    X_train, X_test = (combine(vectors[part.first], vectors[part.second]) for part in (train, test))
+    fit = fit_logistic(X_train, train.is_edge.astype(np.int64), 2, C=C, standardize=standardize)
+    scores = fit.probabilities(X_test)[:, 1]
+    return {"operator": operator, "n_train": len(train.first), **_areas(test, scores)}
 
 
-def _untrained(vectors: Array, degrees: Array, test: _Questions) -> dict[str, Array]:
+def _untrained(vectors: Array, degrees: Array, test: _NodePairs) -> dict[str, Array]:
     dot = np.einsum("ij,ij->i", vectors[test.first], vectors[test.second])
     lengths = np.linalg.norm(vectors, axis=1)
-    both = lengths[test.first] * lengths[test.second]
+    norms = lengths[test.first] * lengths[test.second]
     return {
         "dot": dot,
-        "cosine": np.divide(dot, both, out=np.zeros_like(dot), where=both > 0),
+        "cosine": np.divide(dot, norms, out=np.zeros_like(dot), where=norms > 0),
         "preferential_attachment": degrees[test.first] * degrees[test.second],
     }
 
 
-def _areas(test: _Questions, scores: Array) -> Record:
+def _areas(test: _NodePairs, scores: Array) -> Record:
     precision = float(average_precision_score(test.is_edge, scores))
     return {"n_test": len(scores), "roc_auc": roc_auc(test.is_edge, scores), "average_precision": precision}

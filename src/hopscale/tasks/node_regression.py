@@ -1,8 +1,8 @@
-"""Node regression: how well a linear model reads a value off the vectors."""
+"""Node regression: predict a number from the vector of a node by an elastic net."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,14 +13,14 @@ from hopscale.checks import number
 from hopscale.compute.threads import Threads
 from hopscale.exceptions import GraphError, ParameterError
 from hopscale.tasks.labels import has_value
-from hopscale.tasks.splits import Record, in_pieces, matched, seeded_splits
+from hopscale.tasks.splits import Record, Split, check_vectors, in_parallel, seeded_splits
 
 __all__ = ["node_regression"]
 
 Array = NDArray[np.float64]
 
 _MAX_ITERATIONS = 10_000
-_CONSTANT = 1e-12  # a variance that is a smaller share of that of all rows is rounding
+_CONSTANT = 1e-12  # columns with a smaller variance, relative to that over all rows, are constant up to rounding
 
 
 def node_regression(
@@ -47,26 +47,26 @@ def node_regression(
     Parameters
     ----------
     vectors : array-like of shape (n, d)
-        One row a node.
+        One row per node.
     labels : array-like of shape (n,)
-        Value of each node, used as it is: take the logarithm first where the paper does (web traffic).
-        Nodes with NaN have none and are left out; -1 is a value.
+        Target of each node, used unchanged: take the logarithm first where the paper does (web traffic).
+        Nodes labelled NaN are ignored; -1 is a value.
     alpha : float, default=0.01
-        Weight of the penalty, α.
+        Weight α of the penalty.
     l1_ratio : float, default=0.5
-        Share of the l1 norm in it, ρ.
+        Fraction ρ of the penalty that is l1.
     splits, test_size, standardize, random_state, n_jobs
         As for :func:`hopscale.tasks.node_classification`.
 
     Returns
     -------
     list of dict
-        One a split: ``task, split, n_train, n_test`` and
+        One per split, with ``task, split, n_train, n_test`` and
 
         ``r2``
             coefficient of determination on the test part;
         ``mean_r2``
-            that of always answering the mean of the training part: 0 or a little less.
+            R² of always predicting the mean of the training part: 0 or slightly below.
 
     Examples
     --------
@@ -77,9 +77,8 @@ def node_regression(
     >>> bool(summarize(records)["r2"]["mean"] > 0.99)
     True
     """
-    X, y = matched(vectors, labels)
+    X, y = check_vectors(vectors, labels)
     try:
-        # Integers become floats as well: NaN marks what is missing.
         y = y.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise GraphError(f"labels must be numbers for a regression ({error})") from error
@@ -88,38 +87,29 @@ def node_regression(
     if not np.isfinite(y).all():
         raise GraphError("labels has values that are infinite; log(0)?")
     if len(np.unique(y)) < 2:
-        held = f"all {len(y)} labelled nodes have the value {y[0]:g}" if len(y) else "no node has a label"
-        raise GraphError(f"{held}: there is nothing to predict")
+        found = f"all {len(y)} labelled nodes have the value {y[0]:g}" if len(y) else "no node has a label"
+        raise GraphError(f"{found}: there is nothing to predict")
 
     number("alpha", alpha, least=0)
     if not 0 <= number("l1_ratio", l1_ratio, least=0) <= 1:
         raise ParameterError(f"l1_ratio is a share, from 0 to 1, not {l1_ratio!r}")
     parts = seeded_splits(len(y), splits, test_size, random_state)
-    with Threads():  # BLAS on one thread here too
+    with Threads():  # BLAS on a single thread
         Z = np.column_stack([X - X.mean(axis=0), y - y.mean()])
         products = Z.T @ Z
 
-    def score(piece: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> list[Record]:
-        return [_score(Z, products, train, test, alpha, l1_ratio, standardize) for train, test in piece]
-
-    records = in_pieces(score, parts, 1, n_jobs)
+    score = partial(_score, Z, products, alpha=alpha, l1_ratio=l1_ratio, standardize=standardize)
+    records = in_parallel(score, parts, n_jobs)
     return [{"task": "regression", "split": split, **record} for split, record in enumerate(records)]
 
 
-def _score(
-    Z: Array,
-    products: Array,
-    train: NDArray[np.int64],
-    test: NDArray[np.int64],
-    alpha: float,
-    l1_ratio: float,
-    standardize: bool,
-) -> Record:
-    """Fit and test on the rows of Z, whose last column is the target, with ZᵀZ known."""
+def _score(Z: Array, products: Array, split: Split, *, alpha: float, l1_ratio: float, standardize: bool) -> Record:
+    """Fit and score one split. The last column of Z is the target; `products` is ZᵀZ."""
+    train, test = split
     mean, covariance = _covariance(Z, products, train, test)
     scale = np.sqrt(covariance.diagonal()[:-1]) if standardize else np.ones(len(mean) - 1)
     scale[scale == 0] = 1
-    # The path needs the rows for their number alone: one of unit weight stands for the mean over all.
+    # With a precomputed Gram matrix enet_path uses only the number of rows: a single one, as the Gram matrix is a mean.
     _, weights, _ = enet_path(
         np.zeros((1, len(scale)), order="F"),
         np.sqrt(covariance[-1:, -1]),
@@ -140,9 +130,9 @@ def _score(
 
 
 def _covariance(Z: Array, products: Array, rows: NDArray[np.int64], others: NDArray[np.int64]) -> tuple[Array, Array]:
-    """Mean and covariance of the columns over some rows, by way of the smaller of the two parts.
+    """Mean and covariance of the columns over some rows, computed from the smaller of the two parts.
 
-    Columns have the mean 0 over all rows, so that subtracting loses few figures.
+    Columns are centred over all rows, which keeps cancellation in the difference small.
     """
     if len(others) < len(rows):
         total, squares = -Z[others].sum(axis=0), products - Z[others].T @ Z[others]
@@ -150,7 +140,6 @@ def _covariance(Z: Array, products: Array, rows: NDArray[np.int64], others: NDAr
         total, squares = Z[rows].sum(axis=0), Z[rows].T @ Z[rows]
     mean = total / len(rows)
     covariance = squares / len(rows) - np.outer(mean, mean)
-    # What is left of a column that is constant here is rounding.
     constant = covariance.diagonal() <= _CONSTANT * products.diagonal() / len(rows)
     covariance[constant] = 0
     covariance[:, constant] = 0

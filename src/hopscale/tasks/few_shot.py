@@ -1,9 +1,10 @@
-"""Few-shot classification: what vectors are worth when only a few nodes of each class are known."""
+"""Few-shot learning: node classification from a few labelled nodes per class."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +14,7 @@ from hopscale.exceptions import GraphError, HopscaleWarning
 from hopscale.tasks.labels import class_codes
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores
-from hopscale.tasks.splits import Record, in_pieces, matched
+from hopscale.tasks.splits import Record, Split, check_vectors, in_parallel
 
 __all__ = ["few_shot"]
 
@@ -29,33 +30,32 @@ def few_shot(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> list[Record]:
-    """Score vectors by logistic regression on k nodes of each class, as in the paper's few-shot experiment.
+    """Score vectors by logistic regression on k nodes per class, as in the paper's few-shot experiment.
 
-    All other labelled nodes are the test part. Within a split, the nodes drawn for a smaller k are among those for a
-    larger one.
+    All other labelled nodes form the test part. Within a split, the training nodes of a smaller k are a subset of those
+    of a larger one.
 
     Parameters
     ----------
     vectors : array-like of shape (n, d)
-        One row a node.
+        One row per node.
     labels : array-like of shape (n,)
         As for :func:`hopscale.tasks.node_classification`.
     samples_per_class : int or sequence of int, default=(3, 6, ..., 30)
-        Values of k. A class that has no more than k nodes gives all but one of them, with a warning: that one is
-        tested on.
+        Values of k. Of a class with no more than k nodes, all but one are trained on, with a warning.
     C, standardize, n_jobs
         As for :func:`hopscale.tasks.node_classification`.
     splits : int, default=100
-        How many draws for each k.
+        Number of samples for each k.
     random_state : int, default=0
-        Seed of the draws.
+        Seed of the samples.
 
     Returns
     -------
     list of dict
-        One for each k and split: ``task, k, split, n_train, n_test`` and the metrics of
-        :func:`hopscale.tasks.node_classification`; ``majority_micro_f1`` is that of the commonest class of all
-        labelled nodes, which the training part does not show.
+        One per k and split, with ``task, k, split, n_train, n_test`` and the metrics of
+        :func:`hopscale.tasks.node_classification`; ``majority_micro_f1`` is that of the most frequent class of all
+        labelled nodes, as the training part is balanced.
 
     See Also
     --------
@@ -76,7 +76,7 @@ def few_shot(
     whole("random_state", random_state, least=0)
     given = [samples_per_class] if np.isscalar(samples_per_class) else list(samples_per_class)  # type: ignore[arg-type]
     counts = [whole("samples_per_class", k, least=1) for k in given]
-    X, y = matched(vectors, labels)
+    X, y = check_vectors(vectors, labels)
     classes, names = class_codes(y)
     X, classes = X[classes >= 0], classes[classes >= 0]
     sizes = np.bincount(classes)
@@ -85,32 +85,27 @@ def few_shot(
     if max(counts, default=0) >= sizes.min():
         rarest = int(sizes.argmin())
         warnings.warn(
-            f"{np.count_nonzero(sizes <= max(counts))} class(es) have no more nodes than are to be drawn, such as "
-            f"{names[rarest]!r} with {sizes[rarest]}: all but one of them are",
+            f"{np.count_nonzero(sizes <= max(counts))} class(es) have too few nodes, such as {names[rarest]!r} with "
+            f"{sizes[rarest]}: all but one of them are trained on",
             HopscaleWarning,
             stacklevel=2,
         )
     majority = int(sizes.argmax())
 
-    def score(piece: Sequence[tuple[int, int]]) -> list[Record]:
-        records = []
-        for k, split in piece:
-            train, test = _drawn(classes, sizes, k, np.random.default_rng([random_state, split]))
-            fit = fit_logistic(X[train], classes[train], len(names), C=C, standardize=standardize)
-            scores = classification_scores(classes[test], fit.probabilities(X[test]), majority)
-            records.append({"k": k, "split": split, "n_train": len(train), "n_test": len(test), **scores})
-        return records
+    def score(sample: tuple[int, int]) -> Record:
+        k, split = sample
+        train, test = _samples(classes, sizes, k, np.random.default_rng([random_state, split]))
+        fit = fit_logistic(X[train], classes[train], len(names), C=C, standardize=standardize)
+        scores = classification_scores(classes[test], fit.probabilities(X[test]), majority)
+        return {"task": "few_shot", "k": k, "split": split, "n_train": len(train), "n_test": len(test), **scores}
 
-    draws = [(k, split) for k in counts for split in range(splits)]
-    return [{"task": "few_shot", **record} for record in in_pieces(score, draws, 1, n_jobs)]
+    return in_parallel(score, product(counts, range(splits)), n_jobs)
 
 
-def _drawn(
-    classes: NDArray[np.int64], sizes: NDArray[np.int64], k: int, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows of k nodes of each class, or of all but one, and the other rows."""
+def _samples(classes: NDArray[np.int64], sizes: NDArray[np.int64], k: int, rng: np.random.Generator) -> Split:
+    """Rows of k nodes of each class, at most all but one, and the remaining rows."""
     order = rng.permutation(len(classes))
     order = order[np.argsort(classes[order], kind="stable")]
-    place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # within the class
-    chosen = place < np.minimum(k, np.repeat(sizes, sizes) - 1)
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # within the class
+    chosen = rank < np.minimum(k, np.repeat(sizes, sizes) - 1)
     return order[chosen], np.sort(order[~chosen])

@@ -1,4 +1,4 @@
-"""Attribute inference: features that were hidden, told from features that a node does not have."""
+"""Attribute inference: tell held-out features of nodes from features that they do not have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hopscale.compute.threads import ranges
 from hopscale.exceptions import ParameterError
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
-from hopscale.tasks.hiding import absent_positions, hidden_count
+from hopscale.tasks.held_out import held_out_count, negative_positions
 from hopscale.tasks.metrics import roc_auc
 from hopscale.tasks.splits import Record
 
@@ -25,8 +25,8 @@ __all__ = ["attribute_inference"]
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-_CHUNK = 1 << 16  # places scored at once
-_NODES = 1 << 10  # nodes whose neighbours' features are added up at once
+_CHUNK = 1 << 16  # (node, feature) pairs per chunk
+_NODES = 1 << 10  # nodes per sparse product
 
 
 def attribute_inference(
@@ -38,42 +38,41 @@ def attribute_inference(
     splits: int = 3,
     random_state: int = 0,
 ) -> list[Record]:
-    r"""Score a model by the features of nodes that it finds after they were hidden from it.
+    r"""Score a model by how well it predicts (node, feature) entries that were removed before fitting.
 
-    In each split a share of all (node, feature) entries is taken away and a copy of the model fitted to what is left.
-    The hidden entries, and as many places that hold no entry in the whole graph, drawn uniformly, are ranked.
+    In each split a share of the entries is removed and a clone of the model is fitted to the remaining graph. The
+    removed entries are ranked against as many uniformly drawn pairs without an entry in the full graph.
 
     Parameters
     ----------
     model : estimator with feature vectors
-        ``AE`` or ``MUSAE``, with or without ``ego``; copied, never changed. Only true features are hidden and asked
-        for, not the nodes that ``ego`` adds to them.
+        ``AE`` or ``MUSAE``, with or without ``ego``; cloned, never modified. The node identities that ``ego`` adds
+        to the features are not predicted.
     graph : AttributedGraph or what a model's ``fit`` takes
     share : float, default=0.1
-        Share of the entries that is hidden.
+        Fraction of the entries to remove.
     scale : int or str, optional
-        Rank by one scale only: a number of hops, or a label as in ``scale_columns_``.
+        Use one scale only: a number of hops, or a label of ``scale_columns_``.
     splits : int, default=3
-        How often entries are hidden; each is a fit of the model.
+        Number of splits; the model is fitted once for each.
     random_state : int, default=0
-        Seed of all draws; the model keeps its own.
+        Seed of the splits; the model keeps its own.
 
     Returns
     -------
     list of dict
-        One for each split and method: ``task, split, method, n_test, roc_auc, average_precision``, both 0.5 for
-        guesses. The methods are
+        One per split and method, with ``task, split, method, n_test, roc_auc, average_precision``; the latter two are
+        0.5 for random guesses. The methods are
 
         ``"product"``
-            :math:`g_v \cdot h_f`, the model's estimate of how much more likely the feature is around this node than
-            elsewhere, added up over the scales;
+            :math:`g_v \cdot h_f`, the model's estimate of the pointwise mutual information, summed over the scales;
         ``"likelihood"``
-            its mean over the scales plus :math:`\log p(f)`: by the model's own formula, how likely the feature is
-            around this node, which also knows which features are common;
+            the mean of the product over the scales plus :math:`\log p(f)`, the model's estimate of
+            :math:`\log p(f \mid v)`, which takes the frequency of the feature into account;
         ``"popularity"``
-            a baseline: how many nodes are left with the feature;
+            a baseline: number of nodes with the feature in the remaining graph;
         ``"neighbors"``
-            a baseline: share of the node's neighbours, by weight, with the feature.
+            a baseline: weighted fraction of the node's neighbours with the feature.
 
     Examples
     --------
@@ -84,7 +83,7 @@ def attribute_inference(
     >>> scores["product"]["roc_auc"]["mean"] > 0.65 > scores["popularity"]["roc_auc"]["mean"]
     True
     """
-    if getattr(model, "_context", "features") == "nodes":
+    if not (model.uses_features and model.has_feature_vectors):
         raise ParameterError(
             f"{type(model).__name__} learns no vectors of features, only of nodes: use AE or MUSAE to infer attributes"
         )
@@ -93,20 +92,20 @@ def attribute_inference(
     whole("random_state", random_state, least=0)
     F, q = graph.features, graph.n_features
     nodes = np.repeat(np.arange(graph.n_nodes, dtype=np.int64), np.diff(F.indptr))
-    places = nodes * q + F.indices
-    count = hidden_count(share, F.nnz, "feature entries")
+    positions = nodes * q + F.indices
+    count = held_out_count(share, F.nnz, "feature entries")
 
     records = []
     for split in range(splits):
         rng = np.random.default_rng([random_state, split])
         hidden = np.zeros(F.nnz, dtype=bool)
         hidden[rng.choice(F.nnz, count, replace=False, shuffle=False)] = True
-        others = absent_positions(places, graph.n_nodes * q, count, rng)
-        node, feature = np.divmod(np.append(places[hidden], others), q)
-        left = _without(graph, nodes, hidden)
-        fitted = clone(model).fit(left)
+        others = negative_positions(positions, graph.n_nodes * q, count, rng)
+        node, feature = np.divmod(np.append(positions[hidden], others), q)
+        kept = _without(graph, nodes, hidden)
+        fitted = clone(model).fit(kept)
         is_entry = np.arange(2 * count) < count
-        for method, scores in _scores(fitted, left, node, feature, scale).items():
+        for method, scores in _scores(fitted, kept, node, feature, scale).items():
             record = {"task": "attribute_inference", "split": split, "method": method, "n_test": len(scores)}
             precision = float(average_precision_score(is_entry, scores))
             records.append({**record, "roc_auc": roc_auc(is_entry, scores), "average_precision": precision})
@@ -114,44 +113,44 @@ def attribute_inference(
 
 
 def _without(graph: AttributedGraph, nodes: Rows, hidden: NDArray[np.bool_]) -> AttributedGraph:
-    """The graph less some of its feature entries, and without labels."""
-    F, left = graph.features, ~hidden
+    """The graph without the hidden feature entries and without labels."""
+    F, kept = graph.features, ~hidden
     return AttributedGraph(
         graph.adjacency,
-        sp.csr_array((F.data[left], (nodes[left], F.indices[left])), shape=F.shape),
+        sp.csr_array((F.data[kept], (nodes[kept], F.indices[kept])), shape=F.shape),
         node_ids=graph.node_ids,
         feature_names=graph.feature_names,
         self_loops=True,
     )
 
 
-def _scores(fitted: Any, left: AttributedGraph, node: Rows, feature: Rows, scale: int | str | None) -> dict[str, Array]:
-    G, H = fitted.node_vectors(scale), fitted.feature_vectors(scale)  # of ego models, true features come first
+def _scores(fitted: Any, kept: AttributedGraph, node: Rows, feature: Rows, scale: int | str | None) -> dict[str, Array]:
+    G, H = fitted.node_vectors(scale), fitted.feature_vectors(scale)  # ego models list the true features first
     product = np.empty(len(node))
     for begin, end in ranges(len(node), _CHUNK):
         product[begin:end] = np.einsum("ij,ij->i", G[node[begin:end]], H[feature[begin:end]], dtype=np.float64)
-    popularity = np.bincount(left.features.indices, minlength=left.n_features)[feature].astype(np.float64)
+    popularity = np.bincount(kept.features.indices, minlength=kept.n_features)[feature].astype(np.float64)
     scales = len(fitted.scale_columns_) if scale is None else 1
     return {
         "product": product,
-        # One more of each feature: one all of whose entries are hidden is rare, not impossible.
+        # Add-one smoothing: a feature all of whose entries are hidden is rare, not impossible.
         "likelihood": product / scales + np.log(popularity + 1),
         "popularity": popularity,
-        "neighbors": _among_neighbors(left, node, feature),
+        "neighbors": _share_of_neighbors(kept, node, feature),
     }
 
 
-def _among_neighbors(graph: AttributedGraph, node: Rows, feature: Rows) -> Array:
-    """Share of each node's neighbours, by weight, that have the feature; 0 for an isolated node."""
-    held = graph.features.astype(bool).astype(np.float64)
-    found = np.zeros(len(node))
+def _share_of_neighbors(graph: AttributedGraph, node: Rows, feature: Rows) -> Array:
+    """Weighted fraction of each node's neighbours that have the feature; 0 for isolated nodes."""
+    indicator = graph.features.astype(bool).astype(np.float64)
+    weight = np.zeros(len(node))
     order = np.argsort(node, kind="stable")
     bounds = np.searchsorted(node[order], np.arange(0, graph.n_nodes + _NODES, _NODES))
     for first, (begin, end) in enumerate(pairwise(bounds.tolist())):
-        asked = order[begin:end]
-        if len(asked):
+        pairs = order[begin:end]
+        if len(pairs):
             rows = slice(first * _NODES, (first + 1) * _NODES)
-            met = sp.csr_array(graph.adjacency[rows].astype(np.float64) @ held)
-            found[asked] = met[node[asked] - rows.start, feature[asked]]
+            counts = sp.csr_array(graph.adjacency[rows].astype(np.float64) @ indicator)
+            weight[pairs] = counts[node[pairs] - rows.start, feature[pairs]]
     degrees = graph.degrees[node]
-    return np.asarray(np.divide(found, degrees, out=np.zeros_like(found), where=degrees > 0))
+    return np.asarray(np.divide(weight, degrees, out=np.zeros_like(weight), where=degrees > 0))

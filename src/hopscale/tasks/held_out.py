@@ -1,4 +1,4 @@
-"""Entries of a matrix that are hidden from a model, and places that hold none: what it is asked to tell apart."""
+"""Held-out entries of a sparse matrix, and negative samples: zero entries drawn uniformly."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from hopscale.checks import number
 from hopscale.exceptions import GraphError, ParameterError
 
-__all__ = ["absent_positions", "hidden_count"]
+__all__ = ["held_out_count", "negative_positions"]
 
 
-def hidden_count(share: float, count: int, what: str) -> int:
-    """How many of `count` things a share of them is; at least two are hidden, and one is left."""
+def held_out_count(share: float, count: int, what: str) -> int:
+    """Number of entries to hold out, a share of `count`: at least two, leaving at least one."""
     if not 0 < number("share", share, least=0) < 1:
         raise ParameterError(f"share must lie between 0 and 1, not {share!r}")
     hidden = round(share * count)
@@ -21,17 +21,19 @@ def hidden_count(share: float, count: int, what: str) -> int:
     return hidden
 
 
-def absent_positions(present: NDArray[np.int64], total: int, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """`count` distinct positions of 0..total-1 that are not among the sorted `present`, uniformly.
+def negative_positions(
+    present: NDArray[np.int64], total: int, count: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Sample `count` distinct positions of 0..total-1 that are not in the sorted array `present`, uniformly.
 
-    The r-th absent position lies behind r absent and as many present ones as there are before it, which a search
-    finds: nothing is drawn in vain, however full the matrix, and memory does not grow with `total`.
+    Samples ranks among the absent positions and finds the r-th absent position by binary search. Nothing is rejected,
+    however dense the matrix, and memory does not grow with `total`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from hopscale.tasks.hiding import absent_positions
-    >>> sorted(absent_positions(np.array([0, 2, 3]), 6, 3, np.random.default_rng(0)).tolist())
+    >>> from hopscale.tasks.held_out import negative_positions
+    >>> sorted(negative_positions(np.array([0, 2, 3]), 6, 3, np.random.default_rng(0)).tolist())
     [1, 4, 5]
     """
     absent = total - len(present)

@@ -1,4 +1,4 @@
-"""Transfer: a model and a classifier that learn on one graph, and answer on another."""
+"""Transfer learning: fit a model and a classifier to one graph, and classify the nodes of another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hopscale.io import as_graph
 from hopscale.tasks.labels import class_codes
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores
-from hopscale.tasks.splits import Record, matched
+from hopscale.tasks.splits import Record, check_vectors
 
 __all__ = ["transfer"]
 
@@ -32,17 +32,17 @@ def transfer(
     standardize: bool = False,
     seeds: Sequence[int] | None = None,
 ) -> list[Record]:
-    """Learn vectors and a logistic regression on one graph, and classify the nodes of another with them.
+    """Fit a model and a logistic regression to one graph, and classify the nodes of another.
 
-    The paper's zero-shot experiment: the target's nodes are placed by ``transform``, among feature vectors that only
-    the source has shaped, and none of their labels is seen. For what training on the target itself gives, pass
-    ``model.fit_transform(target)`` to :func:`hopscale.tasks.node_classification`.
+    This is the paper's transfer learning experiment. The target's nodes are embedded by ``transform``, using feature
+    vectors learned on the source only, and none of their labels is used. To score training on the target itself,
+    pass ``model.fit_transform(target)`` to :func:`hopscale.tasks.node_classification`.
 
     Parameters
     ----------
     model : estimator
-        An inductive one: ``AE`` or ``MUSAE`` without ``ego``. One that is fitted to the source is used as it is;
-        of any other a copy is fitted.
+        An inductive one: ``AE`` or ``MUSAE`` without ``ego``. A model fitted to the source is used as it is;
+        otherwise a clone is fitted.
     source, target : AttributedGraph or what a model's ``fit`` takes
         Features are matched by name.
     source_labels, target_labels : array-like, optional
@@ -50,16 +50,16 @@ def transfer(
     C : float, default=1.0
         As for :func:`hopscale.tasks.node_classification`.
     standardize : bool, default=False
-        Bring every dimension to mean 0 and deviation 1 of the source's labelled nodes.
+        Scale every dimension to mean 0 and standard deviation 1 on the labelled nodes of the source.
     seeds : sequence of int, optional
-        Fit a copy of the model with each as its ``random_state``; the paper has ten runs.
+        Fit a clone of the model with each as its ``random_state``; the paper has ten runs.
 
     Returns
     -------
     list of dict
-        One a seed: ``task, seed, n_train, n_test``, the metrics of :func:`hopscale.tasks.node_classification` on all
-        labelled nodes of the target, where ``majority_micro_f1`` is that of the source's commonest class, and
-        ``target_majority_micro_f1``, that of the target's own.
+        One per seed, with ``task, seed, n_train, n_test``, the metrics of :func:`hopscale.tasks.node_classification`
+        on all labelled nodes of the target, where ``majority_micro_f1`` is that of the most frequent class of the
+        source, and ``target_majority_micro_f1``, that of the most frequent class of the target.
 
     Examples
     --------
@@ -76,10 +76,20 @@ def transfer(
         raise ParameterError("seeds is empty: give one for each run, or None to take the model as it is")
     source, target = as_graph(source), as_graph(target)
     train, test, n_classes = _codes(_labels(source, source_labels, "source"), _labels(target, target_labels, "target"))
-    return [
-        {"task": "transfer", "seed": seed, **_score(fitted, source, target, train, test, n_classes, C, standardize)}
-        for seed, fitted in ((seed, _fitted(model, source, seed)) for seed in ([None] if seeds is None else seeds))
-    ]
+    known, asked = train >= 0, test >= 0
+    train, test = train[known], test[asked]
+    counts = {"n_train": len(train), "n_test": len(test)}
+    source_majority, target_majority = (int(np.bincount(codes).argmax()) for codes in (train, test))
+    records = []
+    for seed in [None] if seeds is None else seeds:
+        fitted = _fitted(model, source, seed)
+        X_train, X_test = check_vectors(fitted.embedding_, known)[0], check_vectors(fitted.transform(target), asked)[0]
+        with Threads():  # BLAS on a single thread: results do not depend on their number
+            fit = fit_logistic(X_train[known], train, n_classes, C=C, standardize=standardize)
+            scores = classification_scores(test, fit.probabilities(X_test[asked]), source_majority)
+        scores["target_majority_micro_f1"] = float(np.mean(test == target_majority))
+        records.append({"task": "transfer", "seed": seed, **counts, **scores})
+    return records
 
 
 def _fitted(model: Any, source: Any, seed: int | None) -> Any:
@@ -105,44 +115,24 @@ def _labels(graph: Any, given: ArrayLike | None, which: str) -> NDArray[Any]:
 
 
 def _codes(source: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Codes of the classes of both graphs, read by one rule."""
+    """Codes of the classes of both graphs; equal labels have equal codes."""
     if source.dtype.kind != target.dtype.kind:
         source, target = source.astype(object), target.astype(object)
     codes, names = class_codes(np.concatenate([source, target]))
     train, test = codes[: len(source)], codes[len(source) :]
     known = np.unique(train[train >= 0])
     if len(known) < 2:
-        held = (
+        found = (
             f"all labelled nodes of the source are of class {names[known[0]]!r}"
             if len(known)
             else "no node of the source has a label"
         )
-        raise GraphError(f"{held}: there is nothing to learn from")
+        raise GraphError(f"{found}: there is nothing to learn from")
     if not (test >= 0).any():
         raise GraphError("no node of the target has a label: there is nothing to test on")
     if not np.isin(test, known).any():
         raise GraphError(
-            f"source and target have no class in common: {names[known[0]]!r} there, {names[test.max()]!r} here"
+            f"source and target have no class in common: the source has {names[known[0]]!r}, the target "
+            f"{names[test.max()]!r}"
         )
     return train, test, len(names)
-
-
-def _score(
-    fitted: Any,
-    source: Any,
-    target: Any,
-    train: NDArray[np.int64],
-    test: NDArray[np.int64],
-    n_classes: int,
-    C: float,
-    standardize: bool,
-) -> Record:
-    placed, _ = matched(fitted.transform(target), test)
-    learnt, _ = matched(fitted.embedding_, train)
-    learnt, train = learnt[train >= 0], train[train >= 0]
-    placed, test = placed[test >= 0], test[test >= 0]
-    with Threads():  # BLAS on one thread, so that the bits do not depend on their number
-        probabilities = fit_logistic(learnt, train, n_classes, C=C, standardize=standardize).probabilities(placed)
-    scores = classification_scores(test, probabilities, majority=int(np.bincount(train).argmax()))
-    own = float(np.mean(test == np.bincount(test).argmax()))
-    return {"n_train": len(train), "n_test": len(test), **scores, "target_majority_micro_f1": own}

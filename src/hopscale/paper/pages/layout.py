@@ -1,0 +1,99 @@
+"""What the pages share: tables in Markdown, means with standard errors, marks of other parameters, and plots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hopscale.paper.experiments import SUITABLE
+from hopscale.paper.store import Measurements, Record
+
+__all__ = [
+    "COLOURS", "draw", "explained_marks", "mark", "markdown_table", "mean_and_error", "measured_datasets",
+    "panels_in_a_row", "score_text",
+]  # fmt: skip
+
+# Plots show the paper's values in grey, dotted or as crosses, and measured ones in colour.
+COLOURS = {"AE": "tab:blue", "AE-EGO": "tab:cyan", "MUSAE": "tab:red", "MUSAE-EGO": "tab:orange",
+           "DeepWalk": "tab:gray", "Walklets": "tab:olive"}  # fmt: skip
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
+    """Lines of a Markdown table."""
+    lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
+    return lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+
+
+def mean_and_error(values: Sequence[float | None]) -> tuple[float, float]:
+    """Mean and its standard error; the error of a single value is NaN.
+
+    >>> mean_and_error([1.0, 3.0, None])
+    (2.0, 1.0)
+    """
+    known = np.array([value for value in values if value is not None], dtype=float)
+    if not len(known):
+        return float("nan"), float("nan")
+    error = known.std(ddof=1) / np.sqrt(len(known)) if len(known) > 1 else float("nan")
+    return float(known.mean()), float(error)
+
+
+def measured_datasets(experiment: str, measurements: Measurements) -> list[str]:
+    """Data sets with measurements, in the order of the experiment."""
+    order = SUITABLE[experiment]
+    return sorted(measurements.values("dataset"), key=lambda name: order.index(name) if name in order else len(order))
+
+
+def mark(record: Record) -> str:
+    """A dagger for records measured with other parameters than the paper's."""
+    return "†" if record["cell"].get("parameters") else ""
+
+
+def explained_marks(records: Iterable[Record]) -> list[str]:
+    """A line that explains the daggers, if there are any."""
+    settings = {
+        ", ".join(f"`{name}={value}`" for name, value in record["cell"]["parameters"].items())
+        for record in records
+        if mark(record)
+    }
+    return [f"† with {' or '.join(sorted(settings))} instead of the paper's value."] if settings else []
+
+
+def score_text(
+    record: Record | None, scores: Callable[[Record], Sequence[float]], reference: dict[str, Any] | None = None
+) -> str:
+    """Mean ± standard error and, in brackets, the difference from the paper's value in standard errors of both."""
+    if record is None:
+        return "–"
+    mean, error = mean_and_error(scores(record))
+    text = f"{mean:.3f}{mark(record)}" if np.isnan(error) else f"{mean:.3f}{mark(record)} ± {error:.3f}"
+    if reference is None or np.isnan(error):
+        return text
+    spread = float(np.hypot(error, float(reference.get("standard_error", 0.0))))
+    difference = mean - float(reference["value"])
+    return f"{text} ({difference / spread:+.1f})" if spread else text
+
+
+def draw(plot: Callable[[Measurements, Any], None], measurements: Measurements, path: Path) -> list[Path]:
+    """Write a plot to ``path`` as SVG and PNG, and return both; none without matplotlib."""
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError:
+        return []
+    with mpl.rc_context({"svg.hashsalt": "hopscale", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3}):
+        figure = Figure(layout="constrained")
+        plot(measurements, figure)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        paths = [path.with_suffix(f".{kind}") for kind in ("svg", "png")]
+        figure.savefig(paths[0], metadata={"Date": None})
+        figure.savefig(paths[1], dpi=150, metadata={"Software": None})
+    return paths
+
+
+def panels_in_a_row(figure: Any, count: int, width: float = 4.0, height: float = 3.2) -> list[Any]:
+    """Axes side by side, of that size in inches each."""
+    figure.set_size_inches(width * count, height)
+    return list(figure.subplots(1, count, squeeze=False)[0])
