@@ -1,5 +1,7 @@
 """One contract for every registered model."""
 
+from pkgutil import iter_modules
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -7,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from hopscale import AttributedGraph, datasets, load_model
 from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError, ParameterError
-from hopscale.models import MODELS
+from hopscale.models import MODELS, matrix, walk
 from hopscale.models.base import SolverChoice
 from reference import parameters
 
@@ -30,9 +32,18 @@ def gram(x):
     return x.astype(np.float64) @ x.astype(np.float64).T
 
 
-def test_every_model_is_registered():
-    listed = "AE AANE ASNE BANE DeepWalk FEATHER GraRep HOPE LINE MUSAE NetMF Node2Vec SINE TADW TENE Walklets"
-    assert sorted(OURS) == sorted(listed.split())
+def test_every_file_is_a_model_and_is_called_what_it_is_called():
+    files = {
+        f"{package.__name__}.{module.name}"
+        for package in (matrix, walk)
+        for module in iter_modules(package.__path__)
+        if module.name not in ("base", "attributed")
+    }
+    assert {model.__module__ for model in OURS.values()} == files
+    for name, model in OURS.items():
+        assert model.__name__ == name
+        assert model.__module__.endswith(f".{name.lower()}")
+    assert len(OURS) >= 16
 
 
 @pytest.mark.parametrize("name", OURS)

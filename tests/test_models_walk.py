@@ -1,16 +1,21 @@
 """Models of walks against dense renditions of their definitions, and walks that remember their last step."""
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 import pytest
 
-from hopscale import PMI, SGNS, AttributedGraph, DeepWalk, GraRep, NetMF, Node2Vec
+from hopscale import MUSAE, PMI, SGNS, AttributedGraph, DeepWalk, GraRep, NetMF, Node2Vec, Walklets, load_model
 from hopscale.exceptions import ParameterError
+from hopscale.models import MODELS
 from hopscale.walks import Transitions
-from reference import random_graph, second_order, transition
+from reference import feature_probability, random_graph, second_order, transition
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopscale.exceptions.HopscaleWarning")
 
 N, Q = 40, 24
+BIAS = {"p": 0.25, "q": 2.0}
+SHORT = {"pmi": PMI(rows="sampled", walks=100), "sgns": SGNS(walk_length=20, walks_per_node=3, epochs=1)}
 
 
 @pytest.fixture(scope="module")
@@ -126,3 +131,113 @@ class TestSecondOrderWalks:
         found = model.embedding_ @ model.feature_embedding_.T
         assert np.abs(found - expected).max() < 0.15
         assert np.abs(found - expected).mean() < 0.02
+
+
+@dataclass(eq=False, repr=False)
+class BiasedMUSAE(MUSAE, abstract=True):
+    """MUSAE whose walks remember their last step; not registered, but by the tests that need it to be."""
+
+    _: KW_ONLY
+    p: float = 1.0
+    q: float = 1.0
+
+    @property
+    def bias(self):
+        return 1 / self.p, 1 / self.q
+
+
+@dataclass(eq=False, repr=False)
+class BiasedWalklets(Walklets, abstract=True):
+    """Walks that see nodes, a scale a hop."""
+
+    bias = (1 / BIAS["p"], 1 / BIAS["q"])
+
+
+class TestBiasInEveryContext:
+    """A bias is a property of the walk: what the walk sees, and who learns from it, must not matter."""
+
+    def weighted(self):
+        graph = random_graph(16, 6, density=0.3, weighted=True, isolated=1, seed=4)
+        return graph, graph.adjacency.toarray().astype(float), graph.features.toarray().astype(float)
+
+    @pytest.mark.parametrize("solver", SHORT)
+    @pytest.mark.parametrize("ego", [False, True])
+    def test_changes_what_is_learnt_from_walks(self, graph, solver, ego):
+        plain = MUSAE(16, ego=ego, solver=SHORT[solver]).fit(graph)
+        biased = BiasedMUSAE(16, ego=ego, solver=SHORT[solver], **BIAS).fit(graph)
+        for label, least in (("1", 0.003), ("2", 0.03), ("3", 0.03)):  # a first step hardly hangs on where it came from
+            difference = biased.node_vectors(label) - plain.node_vectors(label)
+            assert np.linalg.norm(difference) > least * np.linalg.norm(plain.node_vectors(label)), label
+        np.testing.assert_array_equal(biased.node_vectors(0), plain.node_vectors(0))  # where no walk is taken
+
+    @pytest.mark.parametrize("solver", SHORT)
+    @pytest.mark.parametrize("ego", [False, True])
+    def test_of_one_and_one_is_none(self, graph, solver, ego):
+        plain = MUSAE(16, ego=ego, solver=SHORT[solver]).fit(graph)
+        unbiased = BiasedMUSAE(16, ego=ego, solver=SHORT[solver]).fit(graph)
+        np.testing.assert_array_equal(unbiased.embedding_, plain.embedding_)
+        np.testing.assert_array_equal(unbiased.feature_embedding_, plain.feature_embedding_)
+        exact = (kind(16, ego=ego, solver=PMI(rows="exact")).fit_transform(graph) for kind in (MUSAE, BiasedMUSAE))
+        np.testing.assert_array_equal(*exact)
+
+    @pytest.mark.parametrize("hops", [1, 2, 3])
+    @pytest.mark.parametrize("context", ["features", "features+nodes", "nodes"])
+    def test_sampled_rows_tend_to_the_chain_on_pairs(self, hops, context):
+        """G·Hᵀ at full rank against log(max(1, S·F/p)), S where the second-order walk stands after so many hops."""
+        graph, A, F = self.weighted()
+        F = {"features": F, "features+nodes": np.hstack([F, np.eye(16)]), "nodes": np.eye(16)}[context]
+        solver = PMI(walks=20_000)
+        if context == "nodes":
+            model = BiasedWalklets(48, solver=solver).fit(graph)
+        else:
+            model = BiasedMUSAE(64, ego=context != "features", solver=solver, **BIAS).fit(graph)
+        assert model.context == context
+        assert "sampled from 20000 walks" in model.rows_[str(hops)]
+        common = feature_probability(A, F, (hops,))
+
+        def target(seen):
+            return positive(np.divide(seen, common, out=np.zeros_like(seen), where=common > 0))
+
+        expected = target(second_order(A, hops, **BIAS) @ F)
+        plain = target(np.linalg.matrix_power(transition(A), hops) @ F)
+        found = model.node_vectors(hops).astype(float) @ model.feature_vectors(hops).T
+        np.testing.assert_allclose(found, expected, atol=0.12)
+        assert np.abs(found - expected).mean() < 0.015
+        if hops > 1:  # a first step from a random neighbour is nearly one without a memory
+            assert np.abs(found - plain).mean() > 0.05
+
+    def test_sampled_vectors_tend_to_the_chain_on_pairs(self):
+        """Skip-gram's products at full rank against log(S·F/p) − log b, of nodes with two features each."""
+        graph = random_graph(16, 8, density=0.35, per_node=2, seed=2)
+        A, F = graph.adjacency.toarray().astype(float), graph.features.toarray().astype(float)
+        solver = SGNS(epochs=150, learning_rate=0.01, min_learning_rate=1e-4, share_negatives=False)
+        model = BiasedMUSAE(32, window=2, self_scale=False, solver=solver, p=0.1, q=4.0).fit(graph)
+        for hops in (1, 2):
+            common = feature_probability(A, F, (hops,))
+            with np.errstate(divide="ignore"):
+                expected = np.log(second_order(A, hops, 0.1, 4.0) @ F / common / 5)
+                plain = np.log(np.linalg.matrix_power(transition(A), hops) @ F / common / 5)
+            found = model.node_vectors(hops).astype(float) @ model.feature_vectors(hops).T
+            possible = np.isfinite(expected) & np.isfinite(plain)
+            assert np.corrcoef(found[possible], expected[possible])[0, 1] > 0.98
+            error = np.abs(found - expected)[possible].mean()
+            assert error < 0.03
+            if hops > 1:
+                assert error < 0.2 * np.abs(found - plain)[possible].mean()
+
+    @pytest.mark.parametrize("solver", SHORT)
+    def test_places_nodes_by_the_walks_that_it_learnt_from(self, graph, solver, tmp_path, monkeypatch):
+        model = BiasedMUSAE(16, solver=SHORT[solver], **BIAS).fit(graph)
+        placed = model.transform(graph)
+        if solver == "pmi":
+            np.testing.assert_allclose(placed, model.embedding_, atol=1e-5)
+        monkeypatch.setitem(MODELS, "BiasedMUSAE", BiasedMUSAE)
+        model.save(tmp_path / "m")
+        np.testing.assert_array_equal(load_model(tmp_path / "m").transform(graph), placed)
+        model.set_params(p=4.0, q=0.5)  # after the fit: parameters that change later must not move new nodes
+        np.testing.assert_array_equal(model.transform(graph), placed)
+
+    def test_knows_no_exact_rows(self, graph):
+        with pytest.raises(ParameterError, match=r"^rows='exact' is for walks without a bias") as caught:
+            BiasedMUSAE(16, solver=PMI(rows="exact"), **BIAS).fit(graph)
+        assert caught.value.parameter == "rows"

@@ -5,9 +5,11 @@ import pytest
 import scipy.sparse as sp
 
 from hopscale import AttributedGraph
+from hopscale._core import _native
 from hopscale.compute import Threads
+from hopscale.exceptions import ParameterError
 from hopscale.walks import Scale, Transitions, WalkContext
-from hopscale.walks.panels import ExactRows
+from hopscale.walks.panels import ExactRows, _compressed
 from reference import dense, positive_pmi, random_graph
 
 
@@ -78,3 +80,9 @@ class TestPanels:
         (found,) = exact_rows(graph, [Scale((1,), 3)], width=16)
         seen = (np.roll(features, 1, axis=0) + np.roll(features, -1, axis=0)) / 2
         np.testing.assert_allclose(found, np.log(np.maximum(seen / features.mean(axis=0), 1)), atol=3e-6)
+
+
+def test_more_entries_than_a_panel_can_count_are_an_error(monkeypatch):
+    monkeypatch.setattr(_native, "compress", lambda *_: 2**32)
+    with pytest.raises(ParameterError, match="smaller memory_limit"):
+        _compressed(np.zeros((4, 16), dtype=np.float32), np.ones(16, dtype=np.float32))
