@@ -184,8 +184,10 @@ class ModelFile:
         written = self._metadata.get("hopscale_version", "an unknown version")
         return FileFormatError(f"{self._path}: {what} (written by hopscale {written}, this is {version('hopscale')})")
 
-    def fact(self, name: str) -> Any:
-        """An entry of the metadata."""
+    def fact(self, name: str, missing: Any = None) -> Any:
+        """An entry of the metadata; without a value for ``missing``, it must be there."""
+        if name not in self._metadata and missing is not None:
+            return missing
         if name not in self._metadata:
             raise self.wrong(f"there is no {name!r}")
         return self._parsed(self._metadata[name], repr(name))

@@ -32,8 +32,9 @@ class _Learnt:
     """What a fit leaves: one solution a scale, whose vectors are columns of the embeddings."""
 
     solutions_: list[Solution]
-    solver_: Solver  # as it was at the time: parameters that change later must not move new nodes
+    solver_: Solver  # this and the next two as they were at the time: what changes later must not move new nodes
     seed_: int
+    bias_: tuple[float, float]
 
 
 @dataclass(eq=False, repr=False)
@@ -107,7 +108,7 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
         if not np.isfinite(embedding).all() or not np.isfinite(feature_embedding).all():
             raise GraphError("the vectors are not finite: the graph's weights or values span too wide a range")
         self.node_ids_, self.feature_names_ = graph.node_ids, names
-        self.solver_, self.seed_ = solver, seed
+        self.solver_, self.seed_, self.bias_ = solver, seed, (float(self.bias[0]), float(self.bias[1]))
         self._keep(solutions, embedding, feature_embedding)
 
     def _keep(
@@ -139,7 +140,7 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
         if not self.inductive:
             raise self._not_inductive("its context holds the training nodes themselves")
         graph = as_graph(graph)
-        context = WalkContext(Transitions(graph.adjacency, *self.bias), self._matched_features(graph), self.start)
+        context = WalkContext(Transitions(graph.adjacency, *self.bias_), self._matched_features(graph), self.start)
         with Threads(self.n_jobs, verbose=bool(self.verbose)) as engine:
             return np.hstack(self.solver_.project(context, self.solutions_, engine, self.seed_))
 
@@ -264,7 +265,7 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
         if self.singular_values_ is not None:
             tensors["singular_values"] = self.singular_values_
         scales = [{**asdict(s.scale), "sampled": s.sampled, "rows": s.rows} for s in self.solutions_]
-        return tensors, {"scales": scales, "solver": self.solver_, "seed": self.seed_}
+        return tensors, {"scales": scales, "solver": self.solver_, "seed": self.seed_, "bias": self.bias_}
 
     def _restore(self, embedding: NDArray[np.float32], file: Any) -> None:
         listed = file.fact("scales")
@@ -275,7 +276,7 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
         labels = {scale.label for scale in scales if scale.hops and scale.dimensions > 0}
         if not scales or len(labels) < len(scales):
             raise file.wrong("'scales' has none, or an empty or repeated one")
-        self.solver_, self.seed_ = file.solver(self), file.count("seed")
+        self.solver_, self.seed_, self.bias_ = file.solver(self), file.count("seed"), self._stored_bias(file)
         q, d = len(self.feature_names_), sum(scale.dimensions for scale in scales)
         if embedding.shape[1] != d:
             raise file.wrong(f"the vectors have {embedding.shape[1]} dimensions, the scales {d}")
@@ -297,6 +298,12 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
                 )
             )
         self._keep(solutions, embedding, feature_embedding)
+
+    def _stored_bias(self, file: Any) -> tuple[float, float]:
+        bias = file.fact("bias", list(self.bias))  # format 1 has none
+        if not isinstance(bias, list) or len(bias) != 2 or not all(isinstance(x, float) and 0 < x < 1e9 for x in bias):
+            raise file.wrong("'bias' is not a pair of positive numbers")
+        return bias[0], bias[1]
 
 
 def _count(value: Any, most: int = 2**31 - 1) -> int:
