@@ -43,10 +43,8 @@ class AANE(MatrixEmbedding):
         Weight of differences between the two copies, ρ.
     iterations : int, default=5
         Number of times that the parts are updated in turn.
-    memory_limit : int or str, default="4GiB"
-        Memory for the work; a graph that would take more is refused.
-    n_jobs, random_state, verbose
-        As in :class:`MUSAE`.
+    memory_limit, n_jobs, random_state, verbose
+        As in :class:`HOPE` and :class:`MUSAE`.
 
     Attributes
     ----------

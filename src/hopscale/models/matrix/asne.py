@@ -41,10 +41,8 @@ class ASNE(MatrixEmbedding):
         Divide ratios by it before the logarithm, b.
     iterations : int, default=3
         Number of times that the parts are updated in turn.
-    memory_limit : int or str, default="4GiB"
-        Memory for the work; a graph that would take more is refused.
-    n_jobs, random_state, verbose
-        As in :class:`MUSAE`.
+    memory_limit, n_jobs, random_state, verbose
+        As in :class:`HOPE` and :class:`MUSAE`.
 
     Attributes
     ----------

@@ -41,10 +41,8 @@ class BANE(MatrixEmbedding):
         Weight of the squared length of Z, α.
     iterations : int, default=20
         Number of times that the parts are updated in turn.
-    memory_limit : int or str, default="4GiB"
-        Memory for the work; a graph that would take more is refused.
-    n_jobs, random_state, verbose
-        As in :class:`MUSAE`.
+    memory_limit, n_jobs, random_state, verbose
+        As in :class:`HOPE` and :class:`MUSAE`.
 
     Attributes
     ----------

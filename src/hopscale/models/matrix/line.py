@@ -44,10 +44,8 @@ class LINE(SolverChoice, MatrixEmbedding):
         ``SGNS(epochs=1, noise_exponent=0.75)``. The paper goes from a rate of .025 to 0 and draws more edges, the more
         there are. ``"pmi"`` factorises the positive part of M, which is quicker, but spends its first dimensions on
         small dense corners of a sparse graph; of :class:`PMI` it takes ``shift`` and ``noise_exponent``.
-    memory_limit : int or str, default="4GiB"
-        Memory for the work; a graph that would take more is refused.
-    n_jobs, random_state, verbose
-        As in :class:`MUSAE`.
+    memory_limit, n_jobs, random_state, verbose
+        As in :class:`HOPE` and :class:`MUSAE`.
 
     Attributes
     ----------

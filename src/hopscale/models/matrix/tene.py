@@ -44,10 +44,8 @@ class TENE(MatrixEmbedding):
         Weight of the features, β.
     iterations : int, default=200
         Number of times that the parts are updated in turn.
-    memory_limit : int or str, default="4GiB"
-        Memory for the work; a graph that would take more is refused.
-    n_jobs, random_state, verbose
-        As in :class:`MUSAE`.
+    memory_limit, n_jobs, random_state, verbose
+        As in :class:`HOPE` and :class:`MUSAE`.
 
     Attributes
     ----------
