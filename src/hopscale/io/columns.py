@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 __all__ = ["WIDE_TABLE", "is_amount_name", "is_node_name", "is_whole", "looks_like_header", "may_be_header"]
 
@@ -80,25 +84,25 @@ def looks_like_header(rows: Sequence[list[str]], *, node_columns: int, number_at
     return not _is_number(first[number_at]) and _is_number(rows[1][number_at])
 
 
-def may_be_header(*columns: tuple[str, list[str]]) -> bool:
+def may_be_header(*columns: tuple[str, int, NDArray[Any]]) -> bool:
     """Whether a first row of names stands apart from the other rows: they repeat names, but none of its own.
 
     Parameters
     ----------
-    *columns : (str, list of str)
-        First cell of a column, and the names among which it would occur again if it were one.
+    *columns : (str, int, ndarray)
+        First cell of a column, its code, and the codes among which it would occur again if it were a name.
 
     Examples
     --------
-    >>> others = ["ann", "bob", "bob", "eve"]
-    >>> may_be_header(("who", others), ("whom", others))
+    >>> others = np.array([2, 3, 3, 4])  # ann, bob, bob, eve
+    >>> may_be_header(("who", 0, others), ("whom", 1, others))
     True
-    >>> may_be_header(("ann", others), ("zoe", others))
+    >>> may_be_header(("ann", 2, others), ("zoe", 1, others))
     False
     """
-    if any(is_whole(first) or first in others for first, others in columns):
+    if any(is_whole(first) or (others == code).any() for first, code, others in columns):
         return False
-    return any(len(set(others)) < len(others) for _, others in columns)
+    return any(len(np.unique(others)) < others.size for _, _, others in columns)
 
 
 def _plain(column: str) -> str:

@@ -6,12 +6,16 @@ import json
 import math
 import os
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError
 from hopscale.io.assemble import FeatureEntries
+from hopscale.io.edges import names_in
+from hopscale.io.naming import Names
 
 __all__ = ["read_feature_json"]
 
@@ -36,8 +40,8 @@ def read_feature_json(text: str, path: str | os.PathLike[str]) -> FeatureEntries
     Examples
     --------
     >>> entries = read_feature_json('{"7": [3, 1, 3], "8": []}', "features.json")
-    >>> entries.nodes.tolist(), entries.features.tolist(), entries.listed.tolist()
-    (['7', '7'], ['3', '1'], ['7', '8'])
+    >>> entries.nodes.codes.tolist(), entries.features.vocabulary.tolist(), entries.listed.vocabulary.tolist()
+    ([0, 0, 0], [1, 3], ['7', '8'])
     """
     by_node = _parse(text, path)
     if not isinstance(by_node, dict):
@@ -45,20 +49,37 @@ def read_feature_json(text: str, path: str | os.PathLike[str]) -> FeatureEntries
             f'{path}: expected one object such as {{"0": [1, 5]}}, with the features of every node, '
             f"but the file holds a {type(by_node).__name__}"
         )
-    nodes: list[str] = []
-    names: list[str] = []
-    values: list[float] = []
-    for node, described in by_node.items():
-        own = _described(described, f"{path}, node {node!r}")
-        nodes.extend([node] * len(own))
-        names.extend(own)
-        values.extend(own.values())
-    return FeatureEntries(
-        np.array(nodes, dtype=object),
-        np.array(names, dtype=object),
-        np.array(values, dtype=np.float64),
-        np.array(list(by_node), dtype=object),
-    )
+    described, values = _in_bulk(by_node) or _one_by_one(by_node, path)
+    listed = Names.of(by_node)
+    nodes = listed.with_codes(np.repeat(listed.codes, np.fromiter(map(len, described), dtype=np.int64)))
+    return FeatureEntries(nodes, names_in(described), values, listed)
+
+
+def _in_bulk(by_node: dict[str, Any]) -> tuple[list[Any], NDArray[np.float64] | None] | None:
+    """Lists alone, or objects of values alone, which are looked at all at once; None for all else."""
+    kinds = set(map(type, by_node.values())) - {type(None)}
+    if kinds not in ({list}, {dict}):
+        return None
+    nothing = kinds.pop()()
+    described = [nothing if own is None else own for own in by_node.values()]
+    if isinstance(nothing, list):
+        alike = set(map(type, chain.from_iterable(described))) in ({int}, {str})
+        return (described, None) if alike else None
+    values = list(chain.from_iterable(own.values() for own in described))
+    if not set(map(type, values)) <= {int, float}:
+        return None
+    try:
+        amounts = np.array(values, dtype=np.float64)
+    except OverflowError:
+        return None
+    return (described, amounts) if (np.isfinite(amounts) & (amounts >= 0)).all() else None
+
+
+def _one_by_one(
+    by_node: dict[str, Any], path: str | os.PathLike[str]
+) -> tuple[list[dict[str, float]], NDArray[np.float64]]:
+    described = [_described(own, f"{path}, node {node!r}") for node, own in by_node.items()]
+    return described, np.array([value for own in described for value in own.values()], dtype=np.float64)
 
 
 def _parse(text: str, path: str | os.PathLike[str]) -> Any:

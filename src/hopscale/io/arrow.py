@@ -1,0 +1,194 @@
+"""Names of Arrow columns, and delimited text read by pyarrow where it reads as Python does."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopscale.graph import name_array
+from hopscale.io.columns import is_whole
+from hopscale.io.naming import Names
+
+__all__ = ["Columns", "columns_by_arrow", "names_of_arrow"]
+
+# Names of each group of columns, and the amounts if there are any.
+Columns = tuple[list[Names], NDArray[np.float64] | None]
+
+# Few blocks, as each has a dictionary of its own, but enough for the threads.
+_BLOCK = 1 << 23
+
+
+def names_of_arrow(column: Any) -> Names:
+    """Names of a chunked Arrow column of text or anything else but numbers; dictionaries are kept as they are."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    if column.num_chunks > 1:
+        try:
+            column = column.unify_dictionaries()
+        except pa.ArrowNotImplementedError:  # as for some kinds of values
+            column = column.cast(column.type.value_type).dictionary_encode()
+    if not len(column):
+        return Names.of([])
+    # Each name becomes a Python object once, however often it occurs.
+    names = column.chunk(0).dictionary.to_pylist()
+    codes = np.concatenate([chunk.indices.to_numpy() for chunk in column.chunks])
+    if len(set(names)) == len(names):
+        return Names(codes, name_array(names))
+    distinct = Names.of(names)  # dictionaries of other makers may repeat a value
+    return distinct.with_codes(distinct.codes[codes])
+
+
+def columns_by_arrow(
+    data: bytes, delimiter: str | None, first: Sequence[str], groups: Sequence[Sequence[int]], amount_at: int | None
+) -> Columns | None:
+    """Columns of delimited text as Python's own means would read them, None where that is in doubt.
+
+    Parameters
+    ----------
+    data : bytes
+        UTF-8 text without a header; lines end in a line feed.
+    delimiter : str or None
+        None stands for any blank space.
+    first : sequence of str
+        Cells of the first row.
+    groups : sequence of sequences of int
+        Columns of names, those of one vocabulary together. They are whole numbers where all of a group are written as
+        Python would write them, else text.
+    amount_at : int or None
+        Column of numbers.
+    """
+    try:
+        import pyarrow as pa
+    except ImportError:
+        return None
+    quotes = data.count(b'"')
+    if not _is_simple(data, delimiter, quotes):
+        return None
+    kinds: list[Any] = [pa.string()] * len(first)
+    whole = kinds.copy()
+    for group in groups:
+        numbers = all(is_whole(first[position]) for position in group)
+        for position in group:
+            kinds[position] = pa.dictionary(pa.int32(), pa.string())
+            whole[position] = pa.int64() if numbers else kinds[position]
+    table = _parsed(data, delimiter, whole, quotes)
+    if whole != kinds and (table is None or not _is_canonical(table, data, quotes)):
+        table = _parsed(data, delimiter, kinds, quotes)
+    if table is None or any(_longest(column) > csv.field_size_limit() for column in table.columns):
+        return None
+    if quotes and len(table) != data.count(b"\n") + (not data.endswith(b"\n")):  # a cell of several lines
+        return None
+    try:
+        amounts = None if amount_at is None else table.column(amount_at).cast(pa.float64()).to_numpy()
+    except pa.ArrowException:
+        return None
+    return [_names_of_group([table.column(position) for position in group]) for group in groups], amounts
+
+
+def _names_of_group(columns: Sequence[Any]) -> Names:
+    """Names of columns of one type, side by side."""
+    import pyarrow as pa
+
+    together = pa.chunked_array([chunk for column in columns for chunk in column.chunks])
+    names = Names.of(together.to_numpy()) if pa.types.is_integer(together.type) else names_of_arrow(together)
+    beside = np.ascontiguousarray(names.codes.reshape(len(columns), -1).T)
+    return Names(beside, names.vocabulary, names.is_ordered and names.vocabulary.dtype == np.int64).squeezed()
+
+
+def _is_canonical(table: Any, data: bytes, quotes: int) -> bool:
+    """Whether all numbers are written as Python writes them: then no byte of the text is left over.
+
+    Arrow reads 007, 0x7 and " 7" as 7.
+    """
+    if b"0x" in data or b"0X" in data:
+        return False
+    between = data.count(b"\n") + len(table) * (table.num_columns - 1)
+    return len(data) == _text_length(table) + quotes + between
+
+
+def _is_simple(data: bytes, delimiter: str | None, quotes: int) -> bool:
+    """Whether quotes only enclose whole cells, and blank space that divides cells is one space each."""
+    if delimiter is None:
+        signs = [b"\t", b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f", b"  ", b" \n", b"\n ", b'"']
+        return data.isascii() and data[-1:] != b" " and not any(sign in data for sign in signs)
+    if not quotes:
+        return True
+    sign = delimiter.encode()
+    opening = data.startswith(b'"') + data.count(sign + b'"') + data.count(b'\n"')
+    closing = data.endswith(b'"') + data.count(b'"' + sign) + data.count(b'"\n')
+    return opening == closing and opening + closing == quotes
+
+
+def _parsed(data: bytes, delimiter: str | None, kinds: Sequence[Any], quotes: int) -> Any:
+    """Table of text by pyarrow, None if it refuses."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    names = list(map(str, range(len(kinds))))
+    try:
+        return arrow_csv.read_csv(
+            pa.BufferReader(data),
+            read_options=arrow_csv.ReadOptions(column_names=names, block_size=_BLOCK),
+            parse_options=arrow_csv.ParseOptions(delimiter=delimiter or " ", quote_char='"' if quotes else False),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict(zip(names, kinds, strict=True)),
+                check_utf8=False,
+                null_values=[],
+                strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowException:
+        return None
+
+
+def _text_length(table: Any) -> int:
+    """Number of bytes of all cells, numbers written as Python writes them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    length = 0
+    for column in table.columns:
+        for chunk in column.chunks:
+            if pa.types.is_integer(chunk.type):
+                length += _digits(chunk.to_numpy())
+            elif pa.types.is_dictionary(chunk.type):
+                length += int(
+                    pc.binary_length(chunk.dictionary).to_numpy()[chunk.indices.to_numpy()].sum(dtype=np.int64)
+                )
+            else:
+                length += int(pc.binary_length(chunk).to_numpy().sum(dtype=np.int64))
+    return length
+
+
+def _digits(numbers: NDArray[np.int64]) -> int:
+    """Number of digits and signs of all numbers.
+
+    Examples
+    --------
+    >>> _digits(np.array([0, 10, -7]))
+    5
+    """
+    count = int(np.count_nonzero(numbers < 0)) + len(numbers)
+    size = np.abs(numbers).view(np.uint64)  # the absolute value of the smallest number is no int64
+    power, largest = 10, int(size.max(initial=0))
+    while power <= largest:
+        count += int(np.count_nonzero(size >= np.uint64(power)))
+        power *= 10
+    return count
+
+
+def _longest(column: Any) -> int:
+    """Number of bytes of the longest cell of a column of text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_integer(column.type):
+        return 0
+    cells = [chunk.dictionary if pa.types.is_dictionary(chunk.type) else chunk for chunk in column.chunks]
+    return max((pc.max(pc.binary_length(chunk)).as_py() or 0 for chunk in cells), default=0)
