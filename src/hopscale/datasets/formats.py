@@ -56,7 +56,7 @@ def _musae(entry: Published, contents: Mapping[str, bytes]) -> _Parts:
     name = {role: file.name for role, file in entry.files.items()}
     [ends], _ = read_pairs(read_rows(contents["edges"], name["edges"], True, node_columns=2), "weight", None)
     given = read_feature_json(as_text(contents["features"], name["features"]), name["features"])
-    rows, columns = _numbers(given.nodes), _numbers(given.features)
+    rows, columns = _numbers(given.listed)[given.rows], _numbers(given.features)
     shape = (entry.nodes, entry.columns or int(columns.max(initial=-1)) + 1)
     nodes = np.arange(entry.nodes)
     by_node, _ = labels_by_node(

@@ -18,23 +18,20 @@ __all__ = ["Columns", "columns_by_arrow", "names_of_arrow"]
 # Names of each group of columns, and the amounts if there are any.
 Columns = tuple[list[Names], NDArray[np.float64] | None]
 
-# Few blocks, as each has a dictionary of its own, but enough for the threads.
-_BLOCK = 1 << 23
-
 
 def names_of_arrow(column: Any) -> Names:
     """Names of a chunked Arrow column of text or anything else but numbers; dictionaries are kept as they are."""
     import pyarrow as pa
 
+    if not len(column):
+        return Names.of([])
     if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    if column.num_chunks > 1:
+        column = column.dictionary_encode()  # with one dictionary for all chunks
+    elif column.num_chunks > 1:
         try:
             column = column.unify_dictionaries()
         except pa.ArrowNotImplementedError:  # as for some kinds of values
             column = column.cast(column.type.value_type).dictionary_encode()
-    if not len(column):
-        return Names.of([])
     # Each name becomes a Python object once, however often it occurs.
     names = column.chunk(0).dictionary.to_pylist()
     codes = np.concatenate([chunk.indices.to_numpy() for chunk in column.chunks])
@@ -70,16 +67,16 @@ def columns_by_arrow(
     quotes = data.count(b'"')
     if not _is_simple(data, delimiter, quotes):
         return None
-    kinds: list[Any] = [pa.string()] * len(first)
-    whole = kinds.copy()
+    # Text is encoded afterwards, all columns at once: pyarrow's reader makes a dictionary for each block of each.
+    text: list[Any] = [pa.string()] * len(first)
+    whole = text.copy()
     for group in groups:
-        numbers = all(is_whole(first[position]) for position in group)
-        for position in group:
-            kinds[position] = pa.dictionary(pa.int32(), pa.string())
-            whole[position] = pa.int64() if numbers else kinds[position]
+        if all(is_whole(first[position]) for position in group):
+            for position in group:
+                whole[position] = pa.int64()
     table = _parsed(data, delimiter, whole, quotes)
-    if whole != kinds and (table is None or not _is_canonical(table, data, quotes)):
-        table = _parsed(data, delimiter, kinds, quotes)
+    if whole != text and (table is None or not _is_canonical(table, data, quotes)):
+        table = _parsed(data, delimiter, text, quotes)
     if table is None or any(_longest(column) > csv.field_size_limit() for column in table.columns):
         return None
     if quotes and len(table) != data.count(b"\n") + (not data.endswith(b"\n")):  # a cell of several lines
@@ -134,7 +131,7 @@ def _parsed(data: bytes, delimiter: str | None, kinds: Sequence[Any], quotes: in
     try:
         return arrow_csv.read_csv(
             pa.BufferReader(data),
-            read_options=arrow_csv.ReadOptions(column_names=names, block_size=_BLOCK),
+            read_options=arrow_csv.ReadOptions(column_names=names),
             parse_options=arrow_csv.ParseOptions(delimiter=delimiter or " ", quote_char='"' if quotes else False),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=dict(zip(names, kinds, strict=True)),
@@ -154,15 +151,10 @@ def _text_length(table: Any) -> int:
 
     length = 0
     for column in table.columns:
-        for chunk in column.chunks:
-            if pa.types.is_integer(chunk.type):
-                length += _digits(chunk.to_numpy())
-            elif pa.types.is_dictionary(chunk.type):
-                length += int(
-                    pc.binary_length(chunk.dictionary).to_numpy()[chunk.indices.to_numpy()].sum(dtype=np.int64)
-                )
-            else:
-                length += int(pc.binary_length(chunk).to_numpy().sum(dtype=np.int64))
+        if pa.types.is_integer(column.type):
+            length += sum(_digits(chunk.to_numpy()) for chunk in column.chunks)
+        else:
+            length += pc.sum(pc.binary_length(column)).as_py() or 0
     return length
 
 
@@ -188,7 +180,4 @@ def _longest(column: Any) -> int:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_integer(column.type):
-        return 0
-    cells = [chunk.dictionary if pa.types.is_dictionary(chunk.type) else chunk for chunk in column.chunks]
-    return max((pc.max(pc.binary_length(chunk)).as_py() or 0 for chunk in cells), default=0)
+    return 0 if pa.types.is_integer(column.type) else pc.max(pc.binary_length(column)).as_py() or 0

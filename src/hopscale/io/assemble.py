@@ -28,20 +28,22 @@ class FeatureEntries:
 
     Attributes
     ----------
-    nodes, features : Names
-        Node and feature of each entry.
-    values : ndarray of float64 or None
-        Without values an entry that is repeated counts once, with values they add up.
     listed : Names
         Nodes that the source mentions, those without features among them.
+    rows : ndarray of int or None
+        Position of the node of each entry in ``listed``; None if there is one entry at each.
+    features : Names
+        Feature of each entry.
+    values : ndarray of float64 or None
+        Without values an entry that is repeated counts once, with values they add up.
     vocabulary : ndarray or None
         Names of all features where the source fixes them, used or not.
     """
 
-    nodes: Names
-    features: Names
-    values: NDArray[np.float64] | None
     listed: Names
+    rows: NDArray[Any] | None
+    features: Names
+    values: NDArray[np.float64] | None = None
     vocabulary: NDArray[Any] | None = None
 
 
@@ -86,7 +88,7 @@ def assemble(
         listed = known_rows(entries.listed, names, source="features", things="nodes")
         if node_ids is None:
             _warn_if_apart(rows, listed, names)
-        features, feature_names = _feature_matrix(entries, names, feature_names)
+        features, feature_names = _feature_matrix(entries, listed, len(names), feature_names)
     return AttributedGraph(
         _adjacency(rows, weights, len(names), arcs=directed is not None, self_loops=self_loops),
         features,
@@ -204,7 +206,7 @@ def _adjacency(
 
 
 def _feature_matrix(
-    entries: FeatureEntries, names: NDArray[Any], feature_names: Sequence[Hashable] | NDArray[Any] | None
+    entries: FeatureEntries, listed: NDArray[Any], n: int, feature_names: Sequence[Hashable] | NDArray[Any] | None
 ) -> tuple[sp.csr_array, NDArray[Any]]:
     used = entries.features.ordered()
     if feature_names is not None:
@@ -213,9 +215,9 @@ def _feature_matrix(
         vocabulary = entries.vocabulary
     else:
         vocabulary = distinct(used)
-    u = known_rows(entries.nodes, names, source="features", things="nodes")
+    u = listed if entries.rows is None else listed[entries.rows]
     f = known_rows(used, vocabulary, source="feature entries", things="feature_names")
-    return _matrix(u, f, entries.values, (len(names), len(vocabulary))), vocabulary
+    return _matrix(u, f, entries.values, (n, len(vocabulary))), vocabulary
 
 
 def _matrix(

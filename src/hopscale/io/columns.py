@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["WIDE_TABLE", "is_amount_name", "is_node_name", "is_whole", "looks_like_header", "may_be_header"]
+__all__ = [
+    "WIDE_TABLE",
+    "all_whole",
+    "is_amount_name",
+    "is_node_name",
+    "is_whole",
+    "looks_like_header",
+    "may_be_header",
+]
 
 WIDE_TABLE = (
     "A wide table, with a column for every feature, goes in as a matrix: "
@@ -33,6 +41,22 @@ def is_whole(text: str) -> bool:
     (True, True, False, False)
     """
     return _WHOLE.fullmatch(text) is not None
+
+
+def all_whole(texts: list[str]) -> bool:
+    """Whether all of many names are whole numbers.
+
+    Examples
+    --------
+    >>> all_whole(["12", "-0"]), all_whole(["12", "+3"])
+    (True, False)
+    """
+    try:
+        if list(map(str, map(int, texts))) == texts:  # a tenth of the time
+            return True
+    except ValueError:
+        return False
+    return all(map(is_whole, texts))
 
 
 def is_node_name(column: str) -> bool:

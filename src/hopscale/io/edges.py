@@ -15,7 +15,7 @@ from hopscale.graph import AttributedGraph
 from hopscale.io.assemble import FeatureEntries, amounts, assemble
 from hopscale.io.naming import Names
 
-__all__ = ["entries_by_node", "from_edges", "names_in"]
+__all__ = ["entries_by_node", "from_edges"]
 
 
 def from_edges(
@@ -98,7 +98,7 @@ def entries_by_node(features: Mapping[Any, Any]) -> FeatureEntries:
     Examples
     --------
     >>> entries = entries_by_node({"a": {"tea": 2.0}, "b": ["tea", "tea", "go"]})
-    >>> entries.nodes.codes.tolist(), entries.features.codes.tolist(), entries.values.tolist()
+    >>> entries.rows.tolist(), entries.features.codes.tolist(), entries.values.tolist()
     ([0, 1, 1], [0, 0, 1], [2.0, 1.0, 1.0])
     """
     if any(_is_vector(described) for described in features.values()):
@@ -110,28 +110,22 @@ def entries_by_node(features: Mapping[Any, Any]) -> FeatureEntries:
         described = [_described(node, own) for node, own in features.items()]
         values = list(chain.from_iterable(own.values() for own in described))
     try:
-        named = names_in(described)
+        named = _names_in(described)
     except GraphError:
         for node, own in features.items():
             _described(node, own)
         raise
-    listed = Names.of(list(features))
-    nodes = listed.with_codes(np.repeat(listed.codes, list(map(len, described))))
+    listed = Names.of(features)
+    rows = np.repeat(np.arange(len(described)), list(map(len, described)))
 
     def where(entry: int) -> str:
-        return f"feature {named.at(entry)!r} of node {nodes.at(entry)!r}"
+        return f"feature {named.at(entry)!r} of node {listed.at(int(rows[entry]))!r}"
 
-    return FeatureEntries(nodes, named, None if values is None else amounts(values, "value", where), listed)
+    return FeatureEntries(listed, rows, named, None if values is None else amounts(values, "value", where))
 
 
-def names_in(groups: Iterable[Iterable[Hashable]]) -> Names:
-    """All names of some lists, one list after the other, as one column.
-
-    Examples
-    --------
-    >>> names_in([("b", "a"), ("a",)]).codes
-    array([0, 1, 1], dtype=int32)
-    """
+def _names_in(groups: Iterable[Iterable[Hashable]]) -> Names:
+    """All names of some lists, one list after the other, as one column."""
     if set(map(type, chain.from_iterable(groups))) == {int}:
         try:
             return Names.of(np.fromiter(chain.from_iterable(groups), dtype=np.int64))
@@ -148,7 +142,7 @@ def _endpoints(edges: Any) -> Names:
         raise GraphError(f"edges must be an array or list of pairs, not {type(edges).__name__}")
     pairs = _pairs(edges)
     if not isinstance(pairs, np.ndarray):
-        ends = names_in(pairs)
+        ends = _names_in(pairs)
     elif pairs.ndim == 2 and pairs.shape[1] == 2:
         ends = Names.of(pairs.ravel())
     elif pairs.size == 0:
@@ -247,7 +241,7 @@ def _entries_of_vectors(features: Mapping[Any, Any]) -> FeatureEntries:
                 f"the features of node {node!r} are of {shown}, those of others vectors of {width} numbers; "
                 "numeric arrays are read as vectors: lists of feature names must be lists"
             )
-    listed = Names.of(list(features))
+    listed = Names.of(features)
     table = np.array(list(features.values()), dtype=np.float64)
     row, column = np.nonzero(table)
     values = amounts(
@@ -256,4 +250,4 @@ def _entries_of_vectors(features: Mapping[Any, Any]) -> FeatureEntries:
         lambda entry: f"feature {column[entry]} of node {listed.at(int(row[entry]))!r}",
     )
     names = np.arange(width, dtype=np.int64)
-    return FeatureEntries(listed.with_codes(listed.codes[row]), Names(column, names), values, listed, names)
+    return FeatureEntries(listed, row, Names(column, names), values, names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any, NoReturn
 
@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError
 from hopscale.io.assemble import FeatureEntries
-from hopscale.io.edges import names_in
 from hopscale.io.naming import Names
 
 __all__ = ["read_feature_json"]
+
+# Features by node, all of them in one column, and their values.
+_Read = tuple[Sequence[Any], Names, NDArray[np.float64] | None]
 
 
 def read_feature_json(text: str, path: str | os.PathLike[str]) -> FeatureEntries:
@@ -40,7 +42,7 @@ def read_feature_json(text: str, path: str | os.PathLike[str]) -> FeatureEntries
     Examples
     --------
     >>> entries = read_feature_json('{"7": [3, 1, 3], "8": []}', "features.json")
-    >>> entries.nodes.codes.tolist(), entries.features.vocabulary.tolist(), entries.listed.vocabulary.tolist()
+    >>> entries.rows.tolist(), entries.features.vocabulary.tolist(), entries.listed.vocabulary.tolist()
     ([0, 0, 0], [1, 3], ['7', '8'])
     """
     by_node = _parse(text, path)
@@ -49,41 +51,47 @@ def read_feature_json(text: str, path: str | os.PathLike[str]) -> FeatureEntries
             f'{path}: expected one object such as {{"0": [1, 5]}}, with the features of every node, '
             f"but the file holds a {type(by_node).__name__}"
         )
-    described, values = _in_bulk(by_node) or _one_by_one(by_node, path)
-    listed = Names.of(by_node)
-    nodes = listed.with_codes(np.repeat(listed.codes, np.fromiter(map(len, described), dtype=np.int64)))
-    return FeatureEntries(nodes, names_in(described), values, listed)
+    described, features, values = _in_bulk(by_node) or _one_by_one(by_node, path)
+    counts = np.fromiter(map(len, described), dtype=np.int64)
+    return FeatureEntries(Names.of(by_node), np.repeat(np.arange(len(counts)), counts), features, values)
 
 
-def _in_bulk(by_node: dict[str, Any]) -> tuple[list[Any], NDArray[np.float64] | None] | None:
-    """Lists alone, or objects of values alone, which are looked at all at once; None for all else."""
+def _in_bulk(by_node: dict[str, Any]) -> _Read | None:
+    """Lists of one kind of names alone, or objects of values alone, are looked at all at once; None for all else."""
     kinds = set(map(type, by_node.values())) - {type(None)}
     if kinds not in ({list}, {dict}):
         return None
     nothing = kinds.pop()()
     described = [nothing if own is None else own for own in by_node.values()]
-    if isinstance(nothing, list):
-        alike = set(map(type, chain.from_iterable(described))) in ({int}, {str})
-        return (described, None) if alike else None
-    values = list(chain.from_iterable(own.values() for own in described))
-    if not set(map(type, values)) <= {int, float}:
-        return None
     try:
-        amounts = np.array(values, dtype=np.float64)
+        if isinstance(nothing, dict):
+            values = list(chain.from_iterable(own.values() for own in described))
+            amounts = np.array(values, dtype=np.float64) if set(map(type, values)) <= {int, float} else np.array([-1])
+            right = (np.isfinite(amounts) & (amounts >= 0)).all()
+            return (described, Names.of(chain.from_iterable(described)), amounts) if right else None
+        kinds = set(map(type, chain.from_iterable(described)))
+        if kinds == {int}:
+            return described, Names.of(np.fromiter(chain.from_iterable(described), dtype=np.int64)), None
     except OverflowError:
         return None
-    return (described, amounts) if (np.isfinite(amounts) & (amounts >= 0)).all() else None
+    return (described, Names.of(chain.from_iterable(described)), None) if kinds == {str} else None
 
 
-def _one_by_one(
-    by_node: dict[str, Any], path: str | os.PathLike[str]
-) -> tuple[list[dict[str, float]], NDArray[np.float64]]:
+def _one_by_one(by_node: dict[str, Any], path: str | os.PathLike[str]) -> _Read:
     described = [_described(own, f"{path}, node {node!r}") for node, own in by_node.items()]
-    return described, np.array([value for own in described for value in own.values()], dtype=np.float64)
+    values = np.array([value for own in described for value in own.values()], dtype=np.float64)
+    return described, Names.of(chain.from_iterable(described)), values
 
 
 def _parse(text: str, path: str | os.PathLike[str]) -> Any:
     try:
+        if text.count("{") > 1:
+            # The hook costs much for many small objects. Every pair has a colon: with as many keys as colons, none of
+            # them was given twice.
+            by_node = json.loads(text, parse_constant=_no_constant(path))
+            inside = by_node.values() if isinstance(by_node, dict) else ()
+            if text.count(":") == sum(len(own) for own in inside if isinstance(own, dict)) + len(by_node):
+                return by_node
         return json.loads(text, object_pairs_hook=_unique_keys(path), parse_constant=_no_constant(path))
     except json.JSONDecodeError as error:
         cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hopscale.exceptions import FileFormatError, HopscaleWarning, ParameterError
 from hopscale.graph import AttributedGraph
 from hopscale.io.assemble import FeatureEntries, assemble
-from hopscale.io.columns import WIDE_TABLE, is_amount_name, is_node_name, is_whole, may_be_header
+from hopscale.io.columns import WIDE_TABLE, all_whole, is_amount_name, is_node_name, is_whole, may_be_header
 from hopscale.io.content import as_text, content_kind, existing, read_content
 from hopscale.io.delimited import Rows, read_pairs, read_rows
 from hopscale.io.feature_json import read_feature_json
@@ -135,8 +135,7 @@ def read_graph(
 
 def _named(column: Names) -> Names:
     """Whole numbers if all names of a column of text are, else the text."""
-    names = column.vocabulary.tolist()
-    return column.renamed(int) if _is_text(column) and all(map(is_whole, names)) else column
+    return column.renamed(int) if _is_text(column) and all_whole(column.vocabulary.tolist()) else column
 
 
 def _like_edges(column: Names, whole: bool, path: _PathLike) -> Names:
@@ -189,17 +188,12 @@ def _read_features(
     else:
         rows = _feature_rows(data, path, header, value)
         raw = _feature_pairs(rows, value)
-        if header is None and rows.header is None and raw.nodes.vocabulary.dtype == object and not whole:
-            node, feature = raw.nodes.at(0), str(raw.features.at(0))
-            columns = ((node, raw.nodes.codes), (feature, raw.features.codes))
+        if header is None and rows.header is None and raw.listed.vocabulary.dtype == object and not whole:
+            node, feature = raw.listed.at(0), str(raw.features.at(0))
+            columns = ((node, raw.listed.codes), (feature, raw.features.codes))
             if node not in nodes and may_be_header(*((first, codes[0], codes[1:]) for first, codes in columns)):
                 _warn(_first_line_in_doubt(node, feature, path, "a node and its feature", "node,feature"), depth=1)
-    return replace(
-        raw,
-        nodes=_like_edges(raw.nodes, whole, path),
-        features=_named(raw.features),
-        listed=_like_edges(raw.listed, whole, path),
-    )
+    return replace(raw, listed=_like_edges(raw.listed, whole, path), features=_named(raw.features))
 
 
 def _is_json(data: bytes) -> bool:
@@ -225,7 +219,7 @@ def _feature_pairs(rows: Rows, value: str | None) -> FeatureEntries:
             f"holds the values, pass value={rows.header[2]!r}. {WIDE_TABLE}"
         )
     (nodes, features), values = read_pairs(rows, "value", at, groups=((0,), (1,)))
-    return FeatureEntries(nodes, features, values, listed=nodes)
+    return FeatureEntries(nodes, None, features, values)
 
 
 def _amount_at(rows: Rows, layout: str, named: str | None, advice: str = "") -> int | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hopscale.exceptions import FileFormatError
 from hopscale.io.columns import is_whole
 from hopscale.io.delimited import Rows, read_columns
-from hopscale.io.naming import Names, Unknown, listing, rows_of
+from hopscale.io.naming import Unknown, listing, rows_of
 
 __all__ = ["labels_by_node"]
 
@@ -47,7 +47,9 @@ def labels_by_node(
     """
     node_at = 0 if node_column is None else rows.position(node_column)
     label_at = -1 if label_column is None else rows.position(label_column)
-    width = len(rows.first()[1])
+    width = len(next(iter(rows), (0, []))[1])
+    if not width:
+        return {}, ""
     read = read_columns(rows, ((node_at,), (label_at % width,))) if max(node_at, label_at, 1) < width else None
     if read is None:
         _refuse(rows, max(node_at, label_at, 1))
@@ -77,8 +79,8 @@ def labels_by_node(
         node = named.at(int(np.argmax(strange)))
         raise FileFormatError(f"{rows.path}, line {first_line}: node {node!r} is in neither {_advice(rows)}")
     given = dict(zip(nodes[at[told]].tolist(), texts[labels.codes[told]].tolist(), strict=True))
-    strangers = Names(named.codes[strange], named.vocabulary)
-    return _typed(given), _left_out(rows, strangers, first_line) if strange.any() else ""
+    strangers = list(dict.fromkeys(named.vocabulary[named.codes[strange]].tolist()))
+    return _typed(given), _left_out(rows, strangers, first_line) if strangers else ""
 
 
 def _refuse(rows: Rows, last: int) -> NoReturn:
@@ -93,10 +95,9 @@ def _refuse(rows: Rows, last: int) -> NoReturn:
     raise AssertionError(f"{rows.path} was refused, but every row is right")
 
 
-def _left_out(rows: Rows, strangers: Names, line: int) -> str:
-    names = strangers.ordered().vocabulary.tolist()
+def _left_out(rows: Rows, strangers: list[Any], line: int) -> str:
     return (
-        f"{rows.path}: the labels of {len(names)} node(s) are left out, {listing(names)}, the first in "
+        f"{rows.path}: the labels of {len(strangers)} node(s) are left out, {listing(strangers)}, the first in "
         f"line {line}: they are in neither {_advice(rows)}"
     )
 

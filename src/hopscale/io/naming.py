@@ -77,6 +77,12 @@ class Names:
         >>> Names.of(np.array([5, 3, 5])).vocabulary
         array([3, 5])
         """
+        if (
+            isinstance(values, list)
+            and set(map(type, values)) == {int}
+            and -(2**63) <= min(values) <= max(values) < 2**63
+        ):
+            values = np.array(values, dtype=np.int64)
         if isinstance(values, np.ndarray):
             whole = _whole(values)
             if whole is not None:

@@ -138,11 +138,11 @@ def _entries(table: _Table, node: str | None, feature: str | None, value: str | 
     lists = table.lists(feature, 1)
     if lists is None:
         values = None if value is None else table.amounts(value)
-        return FeatureEntries(nodes, table.names(feature, 1), values, listed=nodes)
+        return FeatureEntries(nodes, None, table.names(feature, 1), values)
     if value is not None:
         raise GraphError(f"features has lists of features, which cannot share the values in column {value!r}")
     counts, features = lists
-    return FeatureEntries(nodes.with_codes(np.repeat(nodes.codes, counts)), features, None, listed=nodes)
+    return FeatureEntries(nodes, np.repeat(np.arange(len(counts)), counts), features)
 
 
 def _value_column(table: _Table, node: str | None, feature: str | None) -> str | None:
