@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.graph import name_array
-from hopscale.io.columns import is_whole
+from hopscale.io.columns import is_whole, written_length
 from hopscale.io.naming import Names
 
 __all__ = ["Columns", "columns_by_arrow", "names_of_arrow"]
@@ -44,21 +44,9 @@ def names_of_arrow(column: Any) -> Names:
 def columns_by_arrow(
     data: bytes, delimiter: str | None, first: Sequence[str], groups: Sequence[Sequence[int]], amount_at: int | None
 ) -> Columns | None:
-    """Columns of delimited text as Python's own means would read them, None where that is in doubt.
+    """Columns of delimited text without a header as Python's own means would read them, None where that is in doubt.
 
-    Parameters
-    ----------
-    data : bytes
-        UTF-8 text without a header; lines end in a line feed.
-    delimiter : str or None
-        None stands for any blank space.
-    first : sequence of str
-        Cells of the first row.
-    groups : sequence of sequences of int
-        Columns of names, those of one vocabulary together. They are whole numbers where all of a group are written as
-        Python would write them, else text.
-    amount_at : int or None
-        Column of numbers.
+    The parameters are those of :func:`hopscale.io.delimited.read_columns`, and ``first``, the cells of the first row.
     """
     try:
         import pyarrow as pa
@@ -95,7 +83,7 @@ def _names_of_group(columns: Sequence[Any]) -> Names:
     together = pa.chunked_array([chunk for column in columns for chunk in column.chunks])
     names = Names.of(together.to_numpy()) if pa.types.is_integer(together.type) else names_of_arrow(together)
     beside = np.ascontiguousarray(names.codes.reshape(len(columns), -1).T)
-    return Names(beside, names.vocabulary, names.is_ordered and names.vocabulary.dtype == np.int64).squeezed()
+    return Names(beside, names.vocabulary, names.is_ordered).squeezed()
 
 
 def _is_canonical(table: Any, data: bytes, quotes: int) -> bool:
@@ -103,10 +91,16 @@ def _is_canonical(table: Any, data: bytes, quotes: int) -> bool:
 
     Arrow reads 007, 0x7 and " 7" as 7.
     """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     if b"0x" in data or b"0X" in data:
         return False
-    between = data.count(b"\n") + len(table) * (table.num_columns - 1)
-    return len(data) == _text_length(table) + quotes + between
+    length = quotes + data.count(b"\n") + len(table) * (table.num_columns - 1)
+    for column in table.columns:
+        is_text = pa.types.is_string(column.type)
+        length += pc.sum(pc.binary_length(column)).as_py() or 0 if is_text else written_length(column.to_numpy())
+    return length == len(data)
 
 
 def _is_simple(data: bytes, delimiter: str | None, quotes: int) -> bool:
@@ -142,37 +136,6 @@ def _parsed(data: bytes, delimiter: str | None, kinds: Sequence[Any], quotes: in
         )
     except pa.ArrowException:
         return None
-
-
-def _text_length(table: Any) -> int:
-    """Number of bytes of all cells, numbers written as Python writes them."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    length = 0
-    for column in table.columns:
-        if pa.types.is_integer(column.type):
-            length += sum(_digits(chunk.to_numpy()) for chunk in column.chunks)
-        else:
-            length += pc.sum(pc.binary_length(column)).as_py() or 0
-    return length
-
-
-def _digits(numbers: NDArray[np.int64]) -> int:
-    """Number of digits and signs of all numbers.
-
-    Examples
-    --------
-    >>> _digits(np.array([0, 10, -7]))
-    5
-    """
-    count = int(np.count_nonzero(numbers < 0)) + len(numbers)
-    size = np.abs(numbers).view(np.uint64)  # the absolute value of the smallest number is no int64
-    power, largest = 10, int(size.max(initial=0))
-    while power <= largest:
-        count += int(np.count_nonzero(size >= np.uint64(power)))
-        power *= 10
-    return count
 
 
 def _longest(column: Any) -> int:

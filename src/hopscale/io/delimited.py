@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from operator import itemgetter
 from typing import NoReturn
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from hopscale.exceptions import FileFormatError
 from hopscale.graph import name_array
 from hopscale.io.arrow import Columns, columns_by_arrow
-from hopscale.io.columns import looks_like_header
+from hopscale.io.columns import is_whole, looks_like_header, written_length
 from hopscale.io.content import as_text
 from hopscale.io.naming import Coder, Names
 
@@ -26,9 +27,9 @@ __all__ = ["Rows", "read_columns", "read_pairs", "read_rows"]
 
 # Shorter files are read before pyarrow would be imported.
 _WORTH_ARROW = 1 << 20
-# Bytes that are decoded, and rows that are taken apart, at once.
+# Bytes that are decoded, and rows that are taken apart, at once: few enough to stay in the processor's cache.
 _PIECE = 1 << 16
-_BATCH = 1 << 14
+_BATCH = 1 << 11
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def read_rows(
 
 
 def read_pairs(
-    rows: Rows, amount: str, amount_at: int | None, groups: Sequence[Sequence[int]] = ((0, 1),)
+    rows: Rows, amount: str, amount_at: int | None, groups: Sequence[tuple[int, ...]] = ((0, 1),)
 ) -> tuple[list[Names], NDArray[np.float64] | None]:
     """Rows of two names and perhaps an amount.
 
@@ -130,7 +131,7 @@ def read_pairs(
         What the amount is, for errors.
     amount_at : int or None
         Its column, if it is to be read.
-    groups : sequence of sequences of int
+    groups : sequence of tuples of int
         As in :func:`read_columns`: two nodes, or a node and something else.
 
     Returns
@@ -156,7 +157,7 @@ def read_pairs(
     return names, amounts
 
 
-def read_columns(rows: Rows, groups: Sequence[Sequence[int]], amount_at: int | None = None) -> Columns | None:
+def read_columns(rows: Rows, groups: Sequence[tuple[int, ...]], amount_at: int | None = None) -> Columns | None:
     """Columns of names, without blank space around them, and one of numbers; None if a row is not as the first.
 
     The columns of a group have one vocabulary; if there are several, they stand side by side. Names are text, or whole
@@ -168,6 +169,14 @@ def read_columns(rows: Rows, groups: Sequence[Sequence[int]], amount_at: int | N
         start = rows.body.index(b"\n", start) + 1
     data = rows.body[start:]
     read = columns_by_arrow(data, rows.delimiter, cells, groups, amount_at) if len(data) >= _WORTH_ARROW else None
+    if (
+        read is None
+        and amount_at is None
+        and sum(groups, ()) == (0, 1)
+        and len(cells) == 2
+        and all(map(is_whole, cells))
+    ):
+        read = _numbers_by_numpy(data, rows.delimiter, groups)
     if read is None:
         read = _columns_by_csv(data, rows.delimiter, len(cells), groups, amount_at)
     if read is None:
@@ -176,8 +185,25 @@ def read_columns(rows: Rows, groups: Sequence[Sequence[int]], amount_at: int | N
     return list(map(_without_blanks, names)), amounts
 
 
+def _numbers_by_numpy(data: bytes, delimiter: str | None, groups: Sequence[tuple[int, ...]]) -> Columns | None:
+    """Two columns of whole numbers, None if anything but numbers as Python would write them is there."""
+    if not data.isascii() or re.search(rb"[0-9]{19}", data):  # some releases of NumPy wrap around
+        return None
+    try:
+        numbers = np.loadtxt(io.BytesIO(data), dtype=np.int64, delimiter=delimiter, comments=None, ndmin=2)
+    except ValueError:
+        return None
+    if numbers.shape[1:] != (2,) or len(data) != written_length(numbers) + len(numbers) + data.count(b"\n"):
+        return None
+    names = [Names.of(numbers[:, group].ravel()) for group in groups]
+    return [
+        column.with_codes(column.codes.reshape(-1, len(group))).squeezed()
+        for column, group in zip(names, groups, strict=True)
+    ], None
+
+
 def _columns_by_csv(
-    data: bytes, delimiter: str | None, width: int, groups: Sequence[Sequence[int]], amount_at: int | None
+    data: bytes, delimiter: str | None, width: int, groups: Sequence[tuple[int, ...]], amount_at: int | None
 ) -> Columns | None:
     """The same with Python's own means."""
     reader: Iterator[list[str]]
@@ -190,15 +216,14 @@ def _columns_by_csv(
     amounts: list[NDArray[np.float64]] = []
     try:
         while batch := list(islice(reader, _BATCH)):
-            columns = list(zip(*(row for row in batch if len(row) > 1 or "".join(row).strip()), strict=True))
-            if not columns:
-                continue
-            if len(columns) != width:
-                return None
+            if set(map(len, batch)) != {width}:
+                batch = [row for row in batch if len(row) > 1 or "".join(row).strip()]
+                if not set(map(len, batch)) <= {width}:
+                    return None
             for group, coder, pieces in zip(groups, coders, codes, strict=True):
-                pieces.append(np.stack([coder.codes(columns[position]) for position in group], axis=1))
+                pieces.append(np.stack([coder.codes(map(itemgetter(at), batch)) for at in group], axis=1))
             if amount_at is not None:
-                amounts.append(np.array(list(map(float, columns[amount_at]))))
+                amounts.append(np.array([float(row[amount_at]) for row in batch], dtype=np.float64))
     except (ValueError, csv.Error):
         return None
     names = [Names(np.concatenate(pieces), name_array(coder)) for pieces, coder in zip(codes, coders, strict=True)]

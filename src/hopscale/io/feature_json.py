@@ -65,7 +65,7 @@ def _in_bulk(by_node: dict[str, Any]) -> _Read | None:
     described = [nothing if own is None else own for own in by_node.values()]
     try:
         if isinstance(nothing, dict):
-            values = list(chain.from_iterable(own.values() for own in described))
+            values = list(chain.from_iterable(map(dict.values, described)))
             amounts = np.array(values, dtype=np.float64) if set(map(type, values)) <= {int, float} else np.array([-1])
             right = (np.isfinite(amounts) & (amounts >= 0)).all()
             return (described, Names.of(chain.from_iterable(described)), amounts) if right else None
@@ -89,8 +89,8 @@ def _parse(text: str, path: str | os.PathLike[str]) -> Any:
             # The hook costs much for many small objects. Every pair has a colon: with as many keys as colons, none of
             # them was given twice.
             by_node = json.loads(text, parse_constant=_no_constant(path))
-            inside = by_node.values() if isinstance(by_node, dict) else ()
-            if text.count(":") == sum(len(own) for own in inside if isinstance(own, dict)) + len(by_node):
+            inside = list(by_node.values()) if isinstance(by_node, dict) else []
+            if set(map(type, inside)) == {dict} and text.count(":") == len(inside) + sum(map(len, inside)):
                 return by_node
         return json.loads(text, object_pairs_hook=_unique_keys(path), parse_constant=_no_constant(path))
     except json.JSONDecodeError as error:

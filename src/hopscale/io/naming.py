@@ -6,7 +6,7 @@ take a second and no list of as many names is ever made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, repeat
 from typing import Any, Literal
@@ -77,12 +77,10 @@ class Names:
         >>> Names.of(np.array([5, 3, 5])).vocabulary
         array([3, 5])
         """
-        if (
-            isinstance(values, list)
-            and set(map(type, values)) == {int}
-            and -(2**63) <= min(values) <= max(values) < 2**63
-        ):
-            values = np.array(values, dtype=np.int64)
+        if isinstance(values, Mapping):  # its keys are distinct
+            return cls(np.arange(len(values), dtype=np.int32), name_array(values))
+        if isinstance(values, list) and set(map(type, values)) == {int}:
+            values = name_array(values)
         if isinstance(values, np.ndarray):
             whole = _whole(values)
             if whole is not None:
