@@ -89,9 +89,7 @@ def rowwise(rows, groups, amount_at=None):
     if any(len(cells) != len(table[0]) for cells in table):
         return None
     names = [Names.of([cells[position] for cells in table for position in group]) for group in groups]
-    names = [
-        group.with_codes(group.codes.reshape(-1, len(at))).squeezed() for group, at in zip(names, groups, strict=True)
-    ]
+    names = [group.reshaped(len(at)) for group, at in zip(names, groups, strict=True)]
     try:
         return names, None if amount_at is None else np.array([float(cells[amount_at]) for cells in table])
     except ValueError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,7 @@ def _names_of_group(columns: Sequence[Any]) -> Names:
 
     together = pa.chunked_array([chunk for column in columns for chunk in column.chunks])
     names = Names.of(together.to_numpy()) if pa.types.is_integer(together.type) else names_of_arrow(together)
-    beside = np.ascontiguousarray(names.codes.reshape(len(columns), -1).T)
-    return Names(beside, names.vocabulary, names.is_ordered).squeezed()
+    return replace(names, codes=names.codes.reshape(len(columns), -1).T.ravel()).reshaped(len(columns))
 
 
 def _is_canonical(table: Any, data: bytes, quotes: int) -> bool:

@@ -124,21 +124,8 @@ def read_pairs(
 ) -> tuple[list[Names], NDArray[np.float64] | None]:
     """Rows of two names and perhaps an amount.
 
-    Parameters
-    ----------
-    rows : Rows
-    amount : str
-        What the amount is, for errors.
-    amount_at : int or None
-        Its column, if it is to be read.
-    groups : sequence of tuples of int
-        As in :func:`read_columns`: two nodes, or a node and something else.
-
-    Returns
-    -------
-    list of Names
-        One for each group.
-    ndarray of float64 or None
+    ``amount`` says for errors what the column ``amount_at`` holds; ``groups`` are those of :func:`read_columns`: two
+    nodes, or a node and something else.
 
     Examples
     --------
@@ -195,11 +182,7 @@ def _numbers_by_numpy(data: bytes, delimiter: str | None, groups: Sequence[tuple
         return None
     if numbers.shape[1:] != (2,) or len(data) != written_length(numbers) + len(numbers) + data.count(b"\n"):
         return None
-    names = [Names.of(numbers[:, group].ravel()) for group in groups]
-    return [
-        column.with_codes(column.codes.reshape(-1, len(group))).squeezed()
-        for column, group in zip(names, groups, strict=True)
-    ], None
+    return [Names.of(numbers[:, group].ravel()).reshaped(len(group)) for group in groups], None
 
 
 def _columns_by_csv(
@@ -226,8 +209,11 @@ def _columns_by_csv(
                 amounts.append(np.array([float(row[amount_at]) for row in batch], dtype=np.float64))
     except (ValueError, csv.Error):
         return None
-    names = [Names(np.concatenate(pieces), name_array(coder)) for pieces, coder in zip(codes, coders, strict=True)]
-    return list(map(Names.squeezed, names)), None if amount_at is None else np.concatenate(amounts)
+    names = [
+        Names(np.concatenate(pieces), name_array(coder)).reshaped(len(group))
+        for group, coder, pieces in zip(groups, coders, codes, strict=True)
+    ]
+    return names, None if amount_at is None else np.concatenate(amounts)
 
 
 def _without_blanks(column: Names) -> Names:

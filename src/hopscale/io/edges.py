@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -127,10 +128,8 @@ def entries_by_node(features: Mapping[Any, Any]) -> FeatureEntries:
 def _names_in(groups: Iterable[Iterable[Hashable]]) -> Names:
     """All names of some lists, one list after the other, as one column."""
     if set(map(type, chain.from_iterable(groups))) == {int}:
-        try:
+        with suppress(OverflowError):  # numbers past int64 are names like any other
             return Names.of(np.fromiter(chain.from_iterable(groups), dtype=np.int64))
-        except OverflowError:
-            pass  # numbers past int64 are names like any other
     return Names.of(chain.from_iterable(groups))
 
 
@@ -150,7 +149,7 @@ def _endpoints(edges: Any) -> Names:
     else:
         hint = "; transpose it" if pairs.ndim == 2 and pairs.shape[0] == 2 else ""
         raise GraphError(f"edges must have two columns, but has shape {pairs.shape}{hint}")
-    ends = ends.with_codes(ends.codes.reshape(-1, 2))
+    ends = ends.reshaped(2)
     _refuse_missing(ends)
     return ends
 
@@ -167,21 +166,14 @@ def _pairs(edges: Any) -> NDArray[Any] | list[Any]:
         return rows
     for row, pair in enumerate(rows):
         if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
-            return _array_of_numbers(rows, row)
+            with suppress(ValueError, OverflowError):
+                array = np.array(rows)
+                if array.dtype.kind == "i" and array.ndim == 2:
+                    return array  # its shape says what is wrong
+            raise GraphError(
+                f"edge {row} must be a pair of nodes, but is {pair!r}; weights are given apart, as weights=..."
+            )
     return rows
-
-
-def _array_of_numbers(rows: list[Any], wrong: int) -> NDArray[Any]:
-    """Rows, one of which is no pair, as an array whose shape says what is wrong; else an error names the row."""
-    try:
-        array = np.array(rows)
-    except (ValueError, OverflowError):
-        array = np.empty(0)
-    if array.dtype.kind == "i" and array.ndim == 2:
-        return array
-    raise GraphError(
-        f"edge {wrong} must be a pair of nodes, but is {rows[wrong]!r}; weights are given apart, as weights=..."
-    )
 
 
 def _refuse_missing(ends: Names) -> None:

@@ -63,9 +63,8 @@ def labels_by_node(
     texts = np.array(list(map(str, labels.vocabulary.tolist())), dtype=object)
     told = np.flatnonzero(~strange & (texts != "")[labels.codes])
     label = np.empty(len(nodes), dtype=labels.codes.dtype)
-    label[at[told[::-1]]] = labels.codes[
-        told[::-1]
-    ]  # backwards, so that the first label of a node is the one that stays
+    backwards = told[::-1]  # so that the first label of a node is the one that stays
+    label[at[backwards]] = labels.codes[backwards]
     contrary = label[at[told]] != labels.codes[told]
     if contrary.any():
         # Publishers do list a node twice; only a contradiction is a mistake.

@@ -26,14 +26,7 @@ _EXACT_FLOAT = 2.0**53
 
 
 class Coder(dict[Hashable, int]):
-    """Numbers names in the order in which they are first seen.
-
-    Examples
-    --------
-    >>> coder = Coder()
-    >>> coder.codes(["b", "a", "b"]), list(coder)
-    (array([0, 1, 0], dtype=int32), ['b', 'a'])
-    """
+    """Numbers names in the order in which they are first seen."""
 
     def __missing__(self, name: Hashable) -> int:
         code = self[name] = len(self)
@@ -93,14 +86,7 @@ class Names:
 
     @classmethod
     def beside(cls, columns: Sequence[Names]) -> Names:
-        """Columns of one length side by side, in two dimensions, with one vocabulary.
-
-        Examples
-        --------
-        >>> pair = Names.beside([Names.of(["a", "b"]), Names.of(["c", "a"])])
-        >>> pair.codes.tolist(), pair.vocabulary.tolist()
-        ([[0, 2], [1, 0]], ['a', 'b', 'c'])
-        """
+        """Columns of one length side by side, in two dimensions, with one vocabulary."""
         vocabularies = [column.vocabulary for column in columns]
         joined = cls.of(_joined(vocabularies))
         starts = np.cumsum([0, *map(len, vocabularies)])
@@ -109,9 +95,9 @@ class Names:
             np.take(joined.codes[starts[position] :], column.codes, out=codes[:, position])
         return cls(codes, joined.vocabulary)
 
-    def squeezed(self) -> Names:
-        """The same in one dimension if there is one column only."""
-        return replace(self, codes=self.codes.ravel()) if self.codes.shape[1:] == (1,) else self
+    def reshaped(self, width: int) -> Names:
+        """The same in rows of ``width`` names, or in one dimension if that is 1."""
+        return replace(self, codes=self.codes.reshape(-1, width) if width > 1 else self.codes.ravel())
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -125,13 +111,7 @@ class Names:
         return Names(codes, self.vocabulary)
 
     def renamed(self, change: Callable[[Any], Hashable]) -> Names:
-        """Every name changed; those that become equal become one.
-
-        Examples
-        --------
-        >>> Names.of(["-0", "0", "7"]).renamed(int).codes
-        array([0, 0, 1], dtype=int32)
-        """
+        """Every name changed; those that become equal become one."""
         other = Names.of(list(map(change, self.vocabulary.tolist())))
         return Names(other.codes[self.codes], other.vocabulary)
 

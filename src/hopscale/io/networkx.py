@@ -72,7 +72,7 @@ def from_networkx(
         )
     by_node = features if isinstance(features, Mapping) else _attribute(graph, features, default="features")
     return assemble(
-        ends.with_codes(ends.codes.reshape(-1, 2)),
+        ends.reshaped(2),
         weights,
         entries_by_node(by_node) if by_node is not None else None,
         node_ids=nodes,
