@@ -186,10 +186,10 @@ class TestReadersAgree:
         cells = [f'"{name}"' if quoted else name for name in names]
         data = f"{sign.join(cells[:2])}\n{sign.join(cells[2:])}\n".encode()
         if sign == " " and (quoted or kind == "text"):
-            assert delimited.columns_by_arrow(data, None, names[:2], ((0, 1),), None) is None
+            assert delimited.columns_by_arrow(data, 0, None, names[:2], ((0, 1),), None) is None
             return
         delimiter = None if sign == " " else sign
-        [ends], _ = delimited.columns_by_arrow(data, delimiter, names[:2], ((0, 1),), None)
+        [ends], _ = delimited.columns_by_arrow(data, 0, delimiter, names[:2], ((0, 1),), None)
         assert list(map(str, ends.vocabulary[ends.codes].ravel().tolist())) == names
         assert ends.vocabulary.dtype == (np.int64 if kind == "whole" else object)
 
@@ -198,7 +198,7 @@ class TestReadersAgree:
         for make in (str, "node {}".format):
             cells = [[make(end) for end in pair] for pair in pairs.tolist()]
             data = "\n".join(map(",".join, cells)).encode()
-            [ends], _ = delimited.columns_by_arrow(data, ",", cells[0], ((0, 1),), None)
+            [ends], _ = delimited.columns_by_arrow(data, 0, ",", cells[0], ((0, 1),), None)
             assert len(ends.vocabulary) == 40
             assert np.array(list(map(str, ends.vocabulary)), dtype=object)[ends.codes].tolist() == cells
 

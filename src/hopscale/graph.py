@@ -15,11 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import GraphError, UnknownNodeError
 
-__all__ = ["AttributedGraph", "Directed", "name_array", "shown_name"]
+__all__ = ["AttributedGraph", "Directed", "SymmetricArray", "name_array", "shown_name"]
 
 Directed = Literal["error", "symmetrize"]
 
 _MAX_NODES = np.iinfo(np.int32).max
+
+
+class SymmetricArray(sp.csr_array):  # type: ignore[misc]
+    """Adjacency matrix that whoever made it knows to be symmetric, which is then not checked again."""
 
 
 class AttributedGraph:
@@ -113,7 +117,7 @@ class AttributedGraph:
         self.feature_names = _checked_names(feature_names, F.shape[1], "feature_names", "features")
         if not self_loops:
             A = _without_self_loops(A)
-        self.adjacency = _symmetric(A, directed, self.node_ids)
+        self.adjacency = A if isinstance(adjacency, SymmetricArray) else _symmetric(A, directed, self.node_ids)
         self.features = F
         self.labels = _checked_labels(labels, n)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -43,80 +44,84 @@ def names_of_arrow(column: Any) -> Names:
 
 
 def columns_by_arrow(
-    data: bytes, delimiter: str | None, first: Sequence[str], groups: Sequence[Sequence[int]], amount_at: int | None
+    data: bytes,
+    start: int,
+    delimiter: str | None,
+    first: Sequence[str],
+    groups: Sequence[tuple[int, ...]],
+    amount_at: int | None,
 ) -> Columns | None:
-    """Columns of delimited text without a header as Python's own means would read them, None where that is in doubt.
+    """Columns of delimited text as Python's own means would read them, None where that is in doubt.
 
-    The parameters are those of :func:`hopscale.io.delimited.read_columns`, and ``first``, the cells of the first row.
+    Rows begin at ``start``, with the cells ``first``; ``groups`` and ``amount_at`` are those of
+    :func:`hopscale.io.delimited.read_columns`.
     """
     try:
         import pyarrow as pa
     except ImportError:
         return None
-    quotes = data.count(b'"')
-    if not _is_simple(data, delimiter, quotes):
+    quotes = data.count(b'"', start)
+    if not _is_simple(data, start, delimiter, quotes):
         return None
-    # Text is encoded afterwards, all columns at once: pyarrow's reader makes a dictionary for each block of each.
     text: list[Any] = [pa.string()] * len(first)
     whole = text.copy()
     for group in groups:
         if all(is_whole(first[position]) for position in group):
             for position in group:
                 whole[position] = pa.int64()
-    table = _parsed(data, delimiter, whole, quotes)
-    if whole != text and (table is None or not _is_canonical(table, data, quotes)):
-        table = _parsed(data, delimiter, text, quotes)
-    if table is None or any(_longest(column) > csv.field_size_limit() for column in table.columns):
+    source = memoryview(data)[start:]
+    table = _parsed(source, delimiter, whole, quotes)
+    lines = data.count(b"\n", start) if quotes or whole != text else 0
+    if whole != text:
+        # Arrow reads 007, 0x7 and " 7" as 7. If no byte of the text is left over, they are all written the short way.
+        between = quotes + lines + (0 if table is None else len(table) * (len(first) - 1))
+        is_hex = data.find(b"0x", start) >= 0 or data.find(b"0X", start) >= 0
+        if table is None or is_hex or len(source) != between + sum(_lengths(column)[0] for column in table.columns):
+            table = _parsed(source, delimiter, text, quotes)
+    if table is None or any(_lengths(column)[1] > csv.field_size_limit() for column in table.columns):
         return None
-    if quotes and len(table) != data.count(b"\n") + (not data.endswith(b"\n")):  # a cell of several lines
+    if quotes and len(table) != lines + (not data.endswith(b"\n")):  # a cell of several lines
         return None
     try:
         amounts = None if amount_at is None else table.column(amount_at).cast(pa.float64()).to_numpy()
     except pa.ArrowException:
         return None
-    return [_names_of_group([table.column(position) for position in group]) for group in groups], amounts
+    # pyarrow's reader would encode each block by itself; whole columns can be encoded at the same time.
+    with ThreadPoolExecutor() as pool:
+        columns = list(pool.map(_encoded, table.columns))
+    return [_names_of_group([columns[position] for position in group]) for group in groups], amounts
+
+
+def _encoded(column: Any) -> Any:
+    import pyarrow as pa
+
+    # In one piece, which has one dictionary, unless it is too long for that.
+    return column.combine_chunks().dictionary_encode() if pa.types.is_string(column.type) else column
 
 
 def _names_of_group(columns: Sequence[Any]) -> Names:
     """Names of columns of one type, side by side."""
     import pyarrow as pa
 
-    together = pa.chunked_array([chunk for column in columns for chunk in column.chunks])
+    together = pa.chunked_array([chunk for column in columns for chunk in getattr(column, "chunks", [column])])
     names = Names.of(together.to_numpy()) if pa.types.is_integer(together.type) else names_of_arrow(together)
     return replace(names, codes=names.codes.reshape(len(columns), -1).T.ravel()).reshaped(len(columns))
 
 
-def _is_canonical(table: Any, data: bytes, quotes: int) -> bool:
-    """Whether all numbers are written as Python writes them: then no byte of the text is left over.
-
-    Arrow reads 007, 0x7 and " 7" as 7.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if b"0x" in data or b"0X" in data:
-        return False
-    length = quotes + data.count(b"\n") + len(table) * (table.num_columns - 1)
-    for column in table.columns:
-        is_text = pa.types.is_string(column.type)
-        length += pc.sum(pc.binary_length(column)).as_py() or 0 if is_text else written_length(column.to_numpy())
-    return length == len(data)
-
-
-def _is_simple(data: bytes, delimiter: str | None, quotes: int) -> bool:
+def _is_simple(data: bytes, start: int, delimiter: str | None, quotes: int) -> bool:
     """Whether quotes only enclose whole cells, and blank space that divides cells is one space each."""
     if delimiter is None:
         signs = [b"\t", b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f", b"  ", b" \n", b"\n ", b'"']
-        return data.isascii() and data[-1:] != b" " and not any(sign in data for sign in signs)
+        return data.isascii() and data[-1:] != b" " and all(data.find(sign, start) < 0 for sign in signs)
     if not quotes:
         return True
     sign = delimiter.encode()
-    opening = data.startswith(b'"') + data.count(sign + b'"') + data.count(b'\n"')
-    closing = data.endswith(b'"') + data.count(b'"' + sign) + data.count(b'"\n')
+    opening = data.startswith(b'"', start) + data.count(sign + b'"', start) + data.count(b'\n"', start)
+    closing = data.endswith(b'"') + data.count(b'"' + sign, start) + data.count(b'"\n', start)
     return opening == closing and opening + closing == quotes
 
 
-def _parsed(data: bytes, delimiter: str | None, kinds: Sequence[Any], quotes: int) -> Any:
+def _parsed(data: memoryview, delimiter: str | None, kinds: Sequence[Any], quotes: int) -> Any:
     """Table of text by pyarrow, None if it refuses."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -138,9 +143,12 @@ def _parsed(data: bytes, delimiter: str | None, kinds: Sequence[Any], quotes: in
         return None
 
 
-def _longest(column: Any) -> int:
-    """Number of bytes of the longest cell of a column of text."""
+def _lengths(column: Any) -> tuple[int, int]:
+    """Number of bytes of all cells together, numbers written as Python writes them, and of the longest text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    return 0 if pa.types.is_integer(column.type) else pc.max(pc.binary_length(column)).as_py() or 0
+    if pa.types.is_integer(column.type):
+        return written_length(column.to_numpy()), 0
+    lengths = pc.binary_length(column)
+    return pc.sum(lengths).as_py() or 0, pc.max(lengths).as_py() or 0

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import GraphError, HopscaleWarning
-from hopscale.graph import AttributedGraph, Directed, name_array, shown_name
+from hopscale.graph import AttributedGraph, Directed, SymmetricArray, name_array, shown_name
 from hopscale.io.naming import Names, as_names, distinct, known_rows
 
 __all__ = ["FeatureEntries", "amounts", "assemble", "label_array"]
@@ -199,7 +199,7 @@ def _adjacency(
     elif weights is not None:
         weights = np.where(loops, weights / 2, weights)  # a self-loop is its own mirror image
     triangle = _matrix(low, high, weights, (n, n))
-    matrix = sp.csr_array(triangle + triangle.T)
+    matrix = SymmetricArray(triangle + triangle.T)
     if weights is None:
         matrix.data[:] = 1
     return matrix

@@ -154,15 +154,11 @@ def read_columns(rows: Rows, groups: Sequence[tuple[int, ...]], amount_at: int |
     start = 0
     for _ in range(line - 1 - rows.offset):
         start = rows.body.index(b"\n", start) + 1
-    data = rows.body[start:]
-    read = columns_by_arrow(data, rows.delimiter, cells, groups, amount_at) if len(data) >= _WORTH_ARROW else None
-    if (
-        read is None
-        and amount_at is None
-        and sum(groups, ()) == (0, 1)
-        and len(cells) == 2
-        and all(map(is_whole, cells))
-    ):
+    read = None
+    if len(rows.body) >= _WORTH_ARROW:
+        read = columns_by_arrow(rows.body, start, rows.delimiter, cells, groups, amount_at)
+    data = rows.body[start:] if read is None else b""
+    if read is None and amount_at is None and len(cells) == 2 and all(map(is_whole, cells)):
         read = _numbers_by_numpy(data, rows.delimiter, groups)
     if read is None:
         read = _columns_by_csv(data, rows.delimiter, len(cells), groups, amount_at)
