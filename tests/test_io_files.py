@@ -10,11 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hopscale.exceptions import FileFormatError, HopscaleError, HopscaleWarning, ParameterError
-from hopscale.io import delimited, from_edges, read_graph
+from hopscale.io import from_edges, read_graph
 
 DATA = Path(os.environ.get("HOPSCALE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
@@ -134,25 +132,6 @@ class TestEdges:
     def test_a_first_line_like_the_others_is_data_without_a_word(self, write, content):
         with no_warning():
             assert read_graph(write("e.csv", content)).n_edges == content.count("\n")
-
-    @given(
-        pairs=st.lists(st.tuples(st.integers(-(2**62), 2**62), st.integers(0, 3)), min_size=1),
-        weights=st.lists(st.floats(0, 1e6, width=32), min_size=1),
-        weighted=st.booleans(),
-    )
-    def test_fast_and_careful_reading_agree(self, pairs, weights, weighted):
-        lines = [
-            f"{u},{v}" + (f",{weights[row % len(weights)]!r}" if weighted else "") for row, (u, v) in enumerate(pairs)
-        ]
-        rows = delimited.read_rows("\n".join(lines), "e.csv", False, node_columns=2)
-        width, at = (3, 2) if weighted else (2, None)
-        careful = delimited._read_carefully(rows, width, "weight", at)
-        assert careful.lines.tolist() == list(range(1, len(pairs) + 1))
-        fast = delimited._read_fast(rows, width, 1, at)
-        assert list(map(str, fast.first.tolist())) == careful.first.tolist()
-        assert list(map(str, fast.second.tolist())) == careful.second.tolist()
-        if weighted:
-            np.testing.assert_array_equal(fast.amounts, careful.amounts)
 
 
 class TestWhichColumnIsTheWeight:

@@ -15,11 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import GraphError, UnknownNodeError
 
-__all__ = ["AttributedGraph", "Directed", "name_array", "shown_name"]
+__all__ = ["AttributedGraph", "Directed", "SymmetricArray", "name_array", "shown_name"]
 
 Directed = Literal["error", "symmetrize"]
 
 _MAX_NODES = np.iinfo(np.int32).max
+
+
+class SymmetricArray(sp.csr_array):  # type: ignore[misc]
+    """Adjacency matrix that whoever made it knows to be symmetric, which is then not checked again."""
 
 
 class AttributedGraph:
@@ -113,7 +117,7 @@ class AttributedGraph:
         self.feature_names = _checked_names(feature_names, F.shape[1], "feature_names", "features")
         if not self_loops:
             A = _without_self_loops(A)
-        self.adjacency = _symmetric(A, directed, self.node_ids)
+        self.adjacency = A if isinstance(adjacency, SymmetricArray) else _symmetric(A, directed, self.node_ids)
         self.features = F
         self.labels = _checked_labels(labels, n)
 
@@ -177,8 +181,11 @@ def name_array(names: Iterable[Hashable]) -> NDArray[Any]:
     if isinstance(names, np.ndarray) and names.dtype.kind in "iu" and int(names.max(initial=0)) < 2**63:
         return names.astype(np.int64)
     listed = names.tolist() if isinstance(names, np.ndarray) else list(names)
-    listed = [name.item() if isinstance(name, (np.integer, np.str_)) else name for name in listed]
-    if listed and all(type(name) is int and -(2**63) <= name < 2**63 for name in listed):
+    kinds = set(map(type, listed))
+    if not kinds <= {str, int}:
+        listed = [name.item() if isinstance(name, (np.integer, np.str_)) else name for name in listed]
+        kinds = set(map(type, listed))
+    if kinds == {int} and min(listed) >= -(2**63) and max(listed) < 2**63:
         return np.array(listed, dtype=np.int64)
     array = np.empty(len(listed), dtype=object)
     array[:] = listed
@@ -200,7 +207,9 @@ def _canonical(matrix: Any, what: str, *, rows: str, columns: str) -> sp.csr_arr
         elif matrix.format == "coo" and matrix.ndim == 2:
             # Made into CSR at once its duplicates would be added up: -1 + 2 would hide a mistake.
             _check_values(matrix.data, what, rows, columns, lambda entry: (matrix.row[entry], matrix.col[entry]))
-        csr = sp.csr_array(matrix, dtype=np.float64, copy=True)
+        # Canonical float32 is left as it is; else sums of duplicates are rounded once, at the end.
+        is_ready = sp.issparse(matrix) and matrix.dtype == np.float32 and getattr(matrix, "has_canonical_format", False)
+        csr = sp.csr_array(matrix, dtype=np.float32 if is_ready else np.float64, copy=True)
     except (TypeError, ValueError) as error:
         if isinstance(error, GraphError):
             raise
@@ -218,7 +227,7 @@ def _canonical(matrix: Any, what: str, *, rows: str, columns: str) -> sp.csr_arr
     )
     csr.sum_duplicates()
     with np.errstate(over="ignore"):  # answered by the next line
-        csr.data = csr.data.astype(np.float32)
+        csr.data = csr.data.astype(np.float32, copy=False)
     if not np.isfinite(csr.data).all():
         raise GraphError(f"{what} has values too large for float32")
     csr.eliminate_zeros()
@@ -228,6 +237,8 @@ def _canonical(matrix: Any, what: str, *, rows: str, columns: str) -> sp.csr_arr
 def _check_values(
     data: NDArray[Any], what: str, rows: str, columns: str, place: Callable[[int], tuple[Any, Any]]
 ) -> None:
+    if data.min(initial=0) >= 0 and data.max(initial=0) < np.inf:  # no comparison with NaN holds
+        return
     for wrong, why in ((~np.isfinite(data), "not finite"), (data < 0, "negative")):
         if wrong.any():
             entry = int(np.argmax(wrong))
@@ -247,9 +258,10 @@ def _without_self_loops(A: sp.csr_array) -> sp.csr_array:
 
 
 def _symmetric(A: sp.csr_array, directed: Directed, ids: NDArray[Any]) -> sp.csr_array:
-    difference = abs(A - A.T)
-    if difference.nnz == 0:
+    mirrored = A.tocsc()  # both sorted: the same arrays if and only if the same matrix
+    if all(np.array_equal(getattr(A, part), getattr(mirrored, part)) for part in ("indptr", "indices", "data")):
         return A
+    difference = abs(A - A.T)
     # Rounding, as in a product of matrices, is not a direction.
     if difference.max() > 1e-6 * A.max() and directed == "error":
         coo = difference.tocoo()
@@ -271,8 +283,13 @@ def _checked_names(names: Sequence[Hashable] | NDArray[Any] | None, count: int, 
     array = name_array(names)
     if len(array) != count:
         raise GraphError(f"{what} has {len(array)} names for {count} {things}")
+    if array.dtype == np.int64 and (np.diff(array) > 0).all():
+        return array
+    listed = array.tolist()
+    if set(map(type, listed)) == {str} and len(set(listed)) == count:
+        return array
     seen: set[Hashable] = set()
-    for name in array.tolist():
+    for name in listed:
         try:
             twice = name in seen
             seen.add(name)

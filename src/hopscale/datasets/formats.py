@@ -19,6 +19,7 @@ from hopscale.io.delimited import read_pairs, read_rows
 from hopscale.io.edges import from_edges
 from hopscale.io.feature_json import read_feature_json
 from hopscale.io.label_file import labels_by_node
+from hopscale.io.naming import Names
 
 __all__ = ["graph_of"]
 
@@ -52,15 +53,14 @@ def graph_of(entry: Published, contents: Mapping[str, bytes]) -> AttributedGraph
 
 def _musae(entry: Published, contents: Mapping[str, bytes]) -> _Parts:
     """The format of the paper's authors: edges and targets as CSV, features as JSON."""
-    text = {role: as_text(contents[role], file.name) for role, file in entry.files.items()}
     name = {role: file.name for role, file in entry.files.items()}
-    pairs = read_pairs(read_rows(text["edges"], name["edges"], True, node_columns=2), "weight", None)
-    given = read_feature_json(text["features"], name["features"])
-    rows, columns = given.nodes.astype(np.int64), given.features.astype(np.int64)
+    [ends], _ = read_pairs(read_rows(contents["edges"], name["edges"], True, node_columns=2), "weight", None)
+    given = read_feature_json(as_text(contents["features"], name["features"]), name["features"])
+    rows, columns = _numbers(given.listed)[given.rows], _numbers(given.features)
     shape = (entry.nodes, entry.columns or int(columns.max(initial=-1)) + 1)
     nodes = np.arange(entry.nodes)
     by_node, _ = labels_by_node(
-        read_rows(text["target"], name["target"], True, node_columns=1),
+        read_rows(contents["target"], name["target"], True, node_columns=1),
         nodes,
         whole=True,
         node_column=entry.node_column,
@@ -72,7 +72,11 @@ def _musae(entry: Published, contents: Mapping[str, bytes]) -> _Parts:
     elif entry.class_names:
         by_node = {node: entry.class_names[str(label)] for node, label in by_node.items()}
     features = sp.csr_array((np.ones(len(rows), dtype=np.float32), (rows, columns)), shape=shape)
-    return np.stack([pairs.first, pairs.second], axis=1), features, label_array(by_node, nodes)
+    return _numbers(ends), features, label_array(by_node, nodes)
+
+
+def _numbers(names: Names) -> NDArray[np.int64]:
+    return names.vocabulary.astype(np.int64)[names.codes]
 
 
 def _planetoid(entry: Published, contents: Mapping[str, bytes]) -> _Parts:

@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import GraphError, HopscaleWarning
-from hopscale.graph import AttributedGraph, Directed, name_array, shown_name
-from hopscale.io.naming import as_names, distinct, known_rows
+from hopscale.graph import AttributedGraph, Directed, SymmetricArray, name_array, shown_name
+from hopscale.io.naming import Names, as_names, distinct, known_rows
 
 __all__ = ["FeatureEntries", "amounts", "assemble", "label_array"]
 
@@ -28,25 +28,27 @@ class FeatureEntries:
 
     Attributes
     ----------
-    nodes, features : ndarray
-        Columns of names, one entry a position.
+    listed : Names
+        Nodes that the source mentions, those without features among them.
+    rows : ndarray of int or None
+        Position of the node of each entry in ``listed``; None if there is one entry at each.
+    features : Names
+        Feature of each entry.
     values : ndarray of float64 or None
         Without values an entry that is repeated counts once, with values they add up.
-    listed : ndarray
-        Nodes that the source mentions, those without features among them.
     vocabulary : ndarray or None
         Names of all features where the source fixes them, used or not.
     """
 
-    nodes: NDArray[Any]
-    features: NDArray[Any]
-    values: NDArray[np.float64] | None
-    listed: NDArray[Any]
+    listed: Names
+    rows: NDArray[Any] | None
+    features: Names
+    values: NDArray[np.float64] | None = None
     vocabulary: NDArray[Any] | None = None
 
 
 def assemble(
-    ends: NDArray[Any],
+    ends: Names,
     weights: NDArray[np.float64] | None = None,
     features: Any = None,
     *,
@@ -60,8 +62,7 @@ def assemble(
 
     Parameters
     ----------
-    ends : ndarray of shape (E, 2)
-        Names, int64 or object.
+    ends : Names of shape (E, 2)
     weights : ndarray of shape (E,), optional
         Checked already, by :func:`amounts`.
     features : FeatureEntries or matrix, optional
@@ -75,20 +76,21 @@ def assemble(
     AttributedGraph
     """
     entries = features if isinstance(features, FeatureEntries) else None
+    ends = ends.ordered()
     if node_ids is not None:
         names = as_names(node_ids)
     elif entries is None and features is not None:
         names = _row_numbers(ends, features)
     else:
-        names = distinct(ends.ravel(), entries.listed if entries else ends[:0, 0])
-    rows = known_rows(ends.ravel(), names, source="edges", things="nodes").reshape(-1, 2)
+        names = distinct(ends, *([entries.listed] if entries else []))
+    rows = known_rows(ends, names, source="edges", things="nodes")
     if entries is not None:
         listed = known_rows(entries.listed, names, source="features", things="nodes")
         if node_ids is None:
             _warn_if_apart(rows, listed, names)
-        features, feature_names = _feature_matrix(entries, names, feature_names)
+        features, feature_names = _feature_matrix(entries, listed, len(names), feature_names)
     return AttributedGraph(
-        _adjacency(rows, weights, len(names), arcs=directed is not None),
+        _adjacency(rows, weights, len(names), arcs=directed is not None, self_loops=self_loops),
         features,
         node_ids=names,
         feature_names=feature_names,
@@ -130,7 +132,7 @@ def label_array(labels: Mapping[Any, Any], names: NDArray[Any]) -> NDArray[Any]:
     >>> label_array({"a": 1, "c": 0}, as_names(["a", "b", "c"]))
     array([ 1., nan,  0.])
     """
-    rows = known_rows(as_names(list(labels)), names, source="labels", things="nodes of the edges and features")
+    rows = known_rows(Names.of(list(labels)), names, source="labels", things="nodes of the edges and features")
     column: list[Any] = [None] * len(names)
     for row, label in zip(rows.tolist(), labels.values(), strict=True):
         column[row] = label
@@ -153,11 +155,13 @@ def _number(value: Any, what: str, where: str) -> float:
         raise GraphError(f"the {what} of {where} is {value!r}, which is not a number") from None
 
 
-def _row_numbers(ends: NDArray[Any], features: Any) -> NDArray[np.int64]:
+def _row_numbers(ends: Names, features: Any) -> NDArray[np.int64]:
     """Ids 0..n-1 for a feature matrix that comes without ``node_ids``."""
     n = np.shape(features)[0] if np.ndim(features) or sp.issparse(features) else 0
-    if ends.dtype != np.int64 or (ends.size and (ends.min() < 0 or ends.max() >= n)):
-        stranger = next(end for end in ends.ravel().tolist() if type(end) is not int or not 0 <= end < n)
+    names = ends.vocabulary
+    if names.dtype != np.int64 or (len(names) and (names.min() < 0 or names.max() >= n)):
+        strange = np.array([type(name) is not int or not 0 <= name < n for name in names.tolist()])
+        stranger = ends.at(int(np.argmax(strange[ends.codes])))
         raise GraphError(
             f"a feature matrix of {n} rows needs node_ids to say which node each row is, unless the ids are "
             f"the row numbers 0 to {n - 1}; an edge names {stranger!r}"
@@ -165,7 +169,7 @@ def _row_numbers(ends: NDArray[Any], features: Any) -> NDArray[np.int64]:
     return np.arange(n, dtype=np.int64)
 
 
-def _warn_if_apart(rows: NDArray[np.int64], listed: NDArray[np.int64], names: NDArray[Any]) -> None:
+def _warn_if_apart(rows: NDArray[Any], listed: NDArray[Any], names: NDArray[Any]) -> None:
     """Ids such as 7 in one source and "7" in the other would only show as poor vectors later."""
     if not len(rows) or not len(listed):
         return
@@ -180,43 +184,53 @@ def _warn_if_apart(rows: NDArray[np.int64], listed: NDArray[np.int64], names: ND
         )
 
 
-def _adjacency(rows: NDArray[np.int64], weights: NDArray[np.float64] | None, n: int, *, arcs: bool) -> sp.csr_array:
+def _adjacency(
+    rows: NDArray[Any], weights: NDArray[np.float64] | None, n: int, *, arcs: bool, self_loops: bool
+) -> sp.csr_array:
     u, v = rows[:, 0], rows[:, 1]
-    value = np.ones(len(u)) if weights is None else weights
-    if not arcs:
-        back = u != v  # a self-loop has no other direction: adding it would double its weight
-        u, v, value = np.append(u, v[back]), np.append(v, u[back]), np.append(value, value[back])
-    return _matrix(u, v, value, (n, n), once=weights is None)
+    if arcs:
+        return _matrix(u, v, weights, (n, n))
+    # One triangle and its mirror image are quicker than both at once, and symmetric to the last bit.
+    low, high = np.minimum(u, v), np.maximum(u, v)
+    loops = low == high
+    if loops.any() and not self_loops:
+        low, high = low[~loops], high[~loops]
+        weights = None if weights is None else weights[~loops]
+    elif weights is not None:
+        weights = np.where(loops, weights / 2, weights)  # a self-loop is its own mirror image
+    triangle = _matrix(low, high, weights, (n, n))
+    matrix = SymmetricArray(triangle + triangle.T)
+    if weights is None:
+        matrix.data[:] = 1
+    return matrix
 
 
 def _feature_matrix(
-    entries: FeatureEntries, names: NDArray[Any], feature_names: Sequence[Hashable] | NDArray[Any] | None
+    entries: FeatureEntries, listed: NDArray[Any], n: int, feature_names: Sequence[Hashable] | NDArray[Any] | None
 ) -> tuple[sp.csr_array, NDArray[Any]]:
+    used = entries.features.ordered()
     if feature_names is not None:
         vocabulary = name_array(feature_names)
     elif entries.vocabulary is not None:
         vocabulary = entries.vocabulary
     else:
-        vocabulary = distinct(entries.features)
-    u = known_rows(entries.nodes, names, source="features", things="nodes")
-    f = known_rows(entries.features, vocabulary, source="feature entries", things="feature_names")
-    value = np.ones(len(u)) if entries.values is None else entries.values
-    shape = (len(names), len(vocabulary))
-    return _matrix(u, f, value, shape, once=entries.values is None), vocabulary
+        vocabulary = distinct(used)
+    u = listed if entries.rows is None else listed[entries.rows]
+    f = known_rows(used, vocabulary, source="feature entries", things="feature_names")
+    return _matrix(u, f, entries.values, (n, len(vocabulary))), vocabulary
 
 
 def _matrix(
-    u: NDArray[np.int64],
-    v: NDArray[np.int64],
-    value: NDArray[np.float64],
-    shape: tuple[int, int],
-    *,
-    once: bool,
+    u: NDArray[Any], v: NDArray[Any], values: NDArray[np.float64] | None, shape: tuple[int, int]
 ) -> sp.csr_array:
-    """CSR of triples; repeats add up, or count ``once``."""
+    """CSR of triples; repeats add up in the order of the triples, or count once without values."""
     index = np.int32 if max(*shape, len(u)) <= np.iinfo(np.int32).max else np.int64
-    matrix = sp.csr_array((value, (u.astype(index), v.astype(index))), shape=shape)
+    data = np.ones(len(u), dtype=np.float32) if values is None else values
+    triples = sp.coo_array((data, (u.astype(index, copy=False), v.astype(index, copy=False))), shape=shape)
+    # Two changes of format sort rows in linear time; adding repeats up first would sort each row by comparisons.
+    triples.has_canonical_format = True
+    matrix = triples.tocsc().tocsr()
     matrix.sum_duplicates()
-    if once:
+    if values is None:
         matrix.data[:] = 1
     return matrix

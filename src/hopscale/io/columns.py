@@ -4,8 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
-__all__ = ["WIDE_TABLE", "is_amount_name", "is_node_name", "is_whole", "looks_like_header", "may_be_header"]
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "WIDE_TABLE",
+    "all_whole",
+    "is_amount_name",
+    "is_node_name",
+    "is_whole",
+    "looks_like_header",
+    "may_be_header",
+    "written_length",
+]
 
 WIDE_TABLE = (
     "A wide table, with a column for every feature, goes in as a matrix: "
@@ -29,6 +42,37 @@ def is_whole(text: str) -> bool:
     (True, True, False, False)
     """
     return _WHOLE.fullmatch(text) is not None
+
+
+def all_whole(texts: list[str]) -> bool:
+    """Whether all of many names are whole numbers.
+
+    Examples
+    --------
+    >>> all_whole(["12", "-0"]), all_whole(["12", "+3"])
+    (True, False)
+    """
+    try:
+        if list(map(str, map(int, texts))) == texts:  # a tenth of the time
+            return True
+    except ValueError:
+        return False
+    return all(map(is_whole, texts))
+
+
+def written_length(numbers: NDArray[np.int64]) -> int:
+    """Number of digits and signs that it takes to write some numbers.
+
+    Examples
+    --------
+    >>> written_length(np.array([0, 10, -7]))
+    5
+    """
+    length = numbers.size + int(np.count_nonzero(numbers < 0))
+    size = np.abs(numbers).view(np.uint64)  # the absolute value of the smallest number is no int64
+    for digits in range(1, len(str(size.max(initial=0)))):
+        length += int(np.count_nonzero(size >= np.uint64(10**digits)))
+    return length
 
 
 def is_node_name(column: str) -> bool:
@@ -80,25 +124,25 @@ def looks_like_header(rows: Sequence[list[str]], *, node_columns: int, number_at
     return not _is_number(first[number_at]) and _is_number(rows[1][number_at])
 
 
-def may_be_header(*columns: tuple[str, list[str]]) -> bool:
+def may_be_header(*columns: tuple[str, int, NDArray[Any]]) -> bool:
     """Whether a first row of names stands apart from the other rows: they repeat names, but none of its own.
 
     Parameters
     ----------
-    *columns : (str, list of str)
-        First cell of a column, and the names among which it would occur again if it were one.
+    *columns : (str, int, ndarray)
+        First cell of a column, its code, and the codes among which it would occur again if it were a name.
 
     Examples
     --------
-    >>> others = ["ann", "bob", "bob", "eve"]
-    >>> may_be_header(("who", others), ("whom", others))
+    >>> others = np.array([2, 3, 3, 4])  # ann, bob, bob, eve
+    >>> may_be_header(("who", 0, others), ("whom", 1, others))
     True
-    >>> may_be_header(("ann", others), ("zoe", others))
+    >>> may_be_header(("ann", 2, others), ("zoe", 1, others))
     False
     """
-    if any(is_whole(first) or first in others for first, others in columns):
+    if any(is_whole(first) or (others == code).any() for first, code, others in columns):
         return False
-    return any(len(set(others)) < len(others) for _, others in columns)
+    return any(len(np.unique(others)) < others.size for _, _, others in columns)
 
 
 def _plain(column: str) -> str:

@@ -1,4 +1,4 @@
-"""CSV and its kin: a fast way for whole numbers, a careful one that knows the line of every mistake."""
+"""CSV and its kin: read in bulk, and once more row by row where something is wrong, to name the line."""
 
 from __future__ import annotations
 
@@ -10,38 +10,26 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from operator import itemgetter
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError
-from hopscale.io.columns import looks_like_header
+from hopscale.graph import name_array
+from hopscale.io.arrow import Columns, columns_by_arrow
+from hopscale.io.columns import is_whole, looks_like_header, written_length
+from hopscale.io.content import as_text
+from hopscale.io.naming import Coder, Names
 
-__all__ = ["Pairs", "Rows", "read_pairs", "read_rows"]
+__all__ = ["Rows", "read_columns", "read_pairs", "read_rows"]
 
-# Numbers that are names as they stand, while NumPy would read them as 7: +7, 007, -07.
-_LONG_NUMBER = re.compile(r"[0-9]{19,}")
-_TEXT_NUMBER = re.compile(r"(?:\+|-?0[0-9])")
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Two columns of names and perhaps one of amounts.
-
-    Attributes
-    ----------
-    first, second : ndarray
-        Both int64, or both object arrays of the text in the file.
-    amounts : ndarray of float64 or None
-    lines : ndarray of int64 or None
-        Line of each row, counted from 1; None after fast reading, which does not keep them.
-    """
-
-    first: NDArray[Any]
-    second: NDArray[Any]
-    amounts: NDArray[np.float64] | None
-    lines: NDArray[np.int64] | None
+# Shorter files are read before pyarrow would be imported.
+_WORTH_ARROW = 1 << 20
+# Bytes that are decoded, and rows that are taken apart, at once: few enough to stay in the processor's cache.
+_PIECE = 1 << 16
+_BATCH = 1 << 11
 
 
 @dataclass(frozen=True)
@@ -51,8 +39,8 @@ class Rows:
     Attributes
     ----------
     path : path-like
-    body : str
-        Text from the header on, or from the first row if there is none.
+    body : bytes
+        UTF-8 text from the header on, or from the first row if there is none; lines end in a line feed.
     offset : int
         Number of lines before the body.
     delimiter : str or None
@@ -62,7 +50,7 @@ class Rows:
     """
 
     path: str | os.PathLike[str]
-    body: str
+    body: bytes
     offset: int
     delimiter: str | None
     header: list[str] | None
@@ -77,6 +65,10 @@ class Rows:
         if not cells:
             raise FileFormatError(f"{self.path} has a header, but no rows")
         return line, cells
+
+    def line(self, row: int) -> int:
+        """Line number of a row."""
+        return next(islice(self, row, None))[0]
 
     def position(self, column: str) -> int:
         """Where a column is, by its name."""
@@ -94,7 +86,7 @@ class Rows:
 
 
 def read_rows(
-    text: str,
+    data: bytes,
     path: str | os.PathLike[str],
     header: bool | None,
     *,
@@ -107,13 +99,16 @@ def read_rows(
     The first line is a header if it has a column that the caller has ``named``, or if it looks like one
     (:func:`~hopscale.io.columns.looks_like_header`). ``header`` decides where that guesses wrong.
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not data.isascii() or b"\0" in data:
+        as_text(data, path)  # refuses what is no text
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     # With a space after the sign, as SNAP and KONECT write: "#tea" may well be the name of a node.
-    comments = re.match(r"(?:[ \t]*\n|[#%](?:[ \t][^\n]*)?(?:\n|$))*", text)
+    comments = re.match(rb"(?:[ \t]*\n|[#%](?:[ \t][^\n]*)?(?:\n|$))*", data)
     start = comments.end() if comments else 0
-    line = text[start:].partition("\n")[0]
+    line = data[start : data.find(b"\n", start) + 1 or len(data)].decode()
     delimiter = next((sign for sign in "\t,;" if sign in line), None)
-    rows = Rows(path, text[start:], text.count("\n", 0, start), delimiter, None)
+    rows = Rows(path, data[start:], data.count(b"\n", 0, start), delimiter, None)
     first = [cells for _, cells in islice(rows, 2)]
     if not first:
         raise FileFormatError(f"{path} has no rows, only comments")
@@ -124,76 +119,115 @@ def read_rows(
     return replace(rows, header=first[0]) if header else rows
 
 
-def read_pairs(rows: Rows, amount: str, amount_at: int | None) -> Pairs:
+def read_pairs(
+    rows: Rows, amount: str, amount_at: int | None, groups: Sequence[tuple[int, ...]] = ((0, 1),)
+) -> tuple[list[Names], NDArray[np.float64] | None]:
     """Rows of two names and perhaps an amount.
 
-    Parameters
-    ----------
-    rows : Rows
-    amount : str
-        What the amount is, for errors.
-    amount_at : int or None
-        Its column, if it is to be read.
-
-    Returns
-    -------
-    Pairs
+    ``amount`` says for errors what the column ``amount_at`` holds; ``groups`` are those of :func:`read_columns`: two
+    nodes, or a node and something else.
 
     Examples
     --------
-    >>> rows = read_rows("id_1,id_2\\n4,7", "e.csv", None, node_columns=2)
-    >>> pairs = read_pairs(rows, "weight", None)
-    >>> pairs.first, pairs.second
-    (array([4]), array([7]))
+    >>> rows = read_rows(b"id_1,id_2\\nann,bob", "e.csv", None, node_columns=2)
+    >>> [ends], weights = read_pairs(rows, "weight", None)
+    >>> ends.codes, ends.vocabulary
+    (array([[0, 1]], dtype=int32), array(['ann', 'bob'], dtype=object))
+    """
+    read = read_columns(rows, groups, amount_at)
+    if read is None:
+        _refuse(rows, amount, amount_at)
+    names, amounts = read
+    wrong = amounts is not None and not (np.isfinite(amounts) & (amounts >= 0)).all()
+    if wrong or any(group.vocabulary.dtype == object and "" in group.vocabulary for group in names):
+        _refuse(rows, amount, amount_at)
+    return names, amounts
+
+
+def read_columns(rows: Rows, groups: Sequence[tuple[int, ...]], amount_at: int | None = None) -> Columns | None:
+    """Columns of names, without blank space around them, and one of numbers; None if a row is not as the first.
+
+    The columns of a group have one vocabulary; if there are several, they stand side by side. Names are text, or whole
+    numbers, but only where all of a group are written as Python would write them.
     """
     line, cells = rows.first()
-    fast = _read_fast(rows, len(cells), line, amount_at)
-    return _read_carefully(rows, len(cells), amount, amount_at) if fast is None else fast
+    start = 0
+    for _ in range(line - 1 - rows.offset):
+        start = rows.body.index(b"\n", start) + 1
+    read = None
+    if len(rows.body) >= _WORTH_ARROW:
+        read = columns_by_arrow(rows.body, start, rows.delimiter, cells, groups, amount_at)
+    data = rows.body[start:] if read is None else b""
+    if read is None and amount_at is None and len(cells) == 2 and all(map(is_whole, cells)):
+        read = _numbers_by_numpy(data, rows.delimiter, groups)
+    if read is None:
+        read = _columns_by_csv(data, rows.delimiter, len(cells), groups, amount_at)
+    if read is None:
+        return None
+    names, amounts = read
+    return list(map(_without_blanks, names)), amounts
 
 
-def _read_fast(rows: Rows, width: int, line: int, amount_at: int | None) -> Pairs | None:
-    """Whole numbers at the speed of ``numpy.loadtxt``, or None if anything calls for care."""
-    if width > 3 or amount_at not in (None, 2):
+def _numbers_by_numpy(data: bytes, delimiter: str | None, groups: Sequence[tuple[int, ...]]) -> Columns | None:
+    """Two columns of whole numbers, None if anything but numbers as Python would write them is there."""
+    if not data.isascii() or re.search(rb"[0-9]{19}", data):  # some releases of NumPy wrap around
         return None
-    body = rows.body
-    if any(int(number) >= 2**63 for number in _LONG_NUMBER.findall(body)):  # some releases of NumPy wrap around
-        return None
-    if not body.isascii() or _TEXT_NUMBER.match(body) or re.search(rf"[\s,;]{_TEXT_NUMBER.pattern}", body):
-        return None
-    kind = np.dtype([("first", np.int64), ("second", np.int64), ("amount", np.float64)][:width])
     try:
-        table = np.loadtxt(
-            io.BytesIO(body.encode()),
-            dtype=kind,
-            delimiter=rows.delimiter,
-            comments=None,
-            skiprows=line - 1 - rows.offset,
-            ndmin=1,
-        )
-    except (ValueError, OverflowError):
+        numbers = np.loadtxt(io.BytesIO(data), dtype=np.int64, delimiter=delimiter, comments=None, ndmin=2)
+    except ValueError:
         return None
-    amounts = table["amount"].copy() if amount_at is not None else None
-    if amounts is not None and not (np.isfinite(amounts) & (amounts >= 0)).all():
+    if numbers.shape[1:] != (2,) or len(data) != written_length(numbers) + len(numbers) + data.count(b"\n"):
         return None
-    return Pairs(table["first"].copy(), table["second"].copy(), amounts, None)
+    return [Names.of(numbers[:, group].ravel()).reshaped(len(group)) for group in groups], None
 
 
-def _read_carefully(rows: Rows, width: int, amount: str, amount_at: int | None) -> Pairs:
-    lines: list[int] = []
-    columns: list[list[Any]] = [[], [], []]
+def _columns_by_csv(
+    data: bytes, delimiter: str | None, width: int, groups: Sequence[tuple[int, ...]], amount_at: int | None
+) -> Columns | None:
+    """The same with Python's own means."""
+    reader: Iterator[list[str]]
+    if delimiter is None:
+        reader = map(str.split, _lines(data))
+    else:
+        reader = csv.reader(_lines(data), delimiter=delimiter, strict=True)
+    coders = [Coder() for _ in groups]
+    codes: list[list[NDArray[np.int32]]] = [[] for _ in groups]
+    amounts: list[NDArray[np.float64]] = []
+    try:
+        while batch := list(islice(reader, _BATCH)):
+            if set(map(len, batch)) != {width}:
+                batch = [row for row in batch if len(row) > 1 or "".join(row).strip()]
+                if not set(map(len, batch)) <= {width}:
+                    return None
+            for group, coder, pieces in zip(groups, coders, codes, strict=True):
+                pieces.append(np.stack([coder.codes(map(itemgetter(at), batch)) for at in group], axis=1))
+            if amount_at is not None:
+                amounts.append(np.array([float(row[amount_at]) for row in batch], dtype=np.float64))
+    except (ValueError, csv.Error):
+        return None
+    names = [
+        Names(np.concatenate(pieces), name_array(coder)).reshaped(len(group))
+        for group, coder, pieces in zip(groups, coders, codes, strict=True)
+    ]
+    return names, None if amount_at is None else np.concatenate(amounts)
+
+
+def _without_blanks(column: Names) -> Names:
+    names = column.vocabulary.tolist() if column.vocabulary.dtype == object else []
+    return column if list(map(str.strip, names)) == names else column.renamed(str.strip)
+
+
+def _refuse(rows: Rows, amount: str, amount_at: int | None) -> NoReturn:
+    """Name the first line that is wrong, and why."""
+    width = len(rows.first()[1])
     for line, cells in rows:
         if len(cells) != width:
             raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s) instead of {width}")
         if not cells[0] or not cells[1]:
             raise FileFormatError(f"{rows.path}, line {line}: column {1 if not cells[0] else 2} is empty")
         if amount_at is not None:
-            columns[2].append(_amount(cells[amount_at], f"{rows.path}, line {line}: the {amount}"))
-        columns[0].append(cells[0])
-        columns[1].append(cells[1])
-        lines.append(line)
-    first, second = (np.array(column, dtype=object) for column in columns[:2])
-    amounts = None if amount_at is None else np.array(columns[2])
-    return Pairs(first, second, amounts, np.array(lines, dtype=np.int64))
+            _check_amount(cells[amount_at], f"{rows.path}, line {line}: the {amount}")
+    raise AssertionError(f"{rows.path} was refused, but every row is right")
 
 
 def _cells(rows: Rows) -> Iterator[tuple[int, list[str]]]:
@@ -216,20 +250,19 @@ def _cells(rows: Rows) -> Iterator[tuple[int, list[str]]]:
         raise FileFormatError(f"{rows.path}, line {line}: {error}") from error
 
 
-def _lines(text: str) -> Iterator[str]:
-    """Lines one by one: ``io.StringIO`` would copy the whole text to look at the first of them."""
+def _lines(data: bytes) -> Iterator[str]:
+    """Lines with their ends, decoded a piece at a time: most readers want the first of them alone."""
     start = 0
-    while start < len(text):
-        end = text.find("\n", start) + 1 or len(text)
-        yield text[start:end]
+    while start < len(data):
+        end = data.find(b"\n", start + _PIECE) + 1 or len(data)
+        yield from io.StringIO(data[start:end].decode(), newline="\n")
         start = end
 
 
-def _amount(cell: str, what: str) -> float:
+def _check_amount(cell: str, what: str) -> None:
     try:
         number = float(cell)
     except ValueError:
         raise FileFormatError(f"{what} is {cell!r}, which is not a number") from None
     if not math.isfinite(number) or number < 0:
         raise FileFormatError(f"{what} is {cell}, but must be finite and not negative")
-    return number

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import GraphError
-from hopscale.graph import AttributedGraph, shown_name
+from hopscale.graph import AttributedGraph
 from hopscale.io.assemble import FeatureEntries, amounts, assemble
-from hopscale.io.naming import as_names
+from hopscale.io.naming import Names
 
 __all__ = ["entries_by_node", "from_edges"]
 
@@ -97,82 +99,97 @@ def entries_by_node(features: Mapping[Any, Any]) -> FeatureEntries:
     Examples
     --------
     >>> entries = entries_by_node({"a": {"tea": 2.0}, "b": ["tea", "tea", "go"]})
-    >>> entries.nodes.tolist(), entries.features.tolist(), entries.values.tolist()
-    (['a', 'b', 'b'], ['tea', 'tea', 'go'], [2.0, 1.0, 1.0])
+    >>> entries.rows.tolist(), entries.features.codes.tolist(), entries.values.tolist()
+    ([0, 1, 1], [0, 0, 1], [2.0, 1.0, 1.0])
     """
     if any(_is_vector(described) for described in features.values()):
         return _entries_of_vectors(features)
-    names: list[Hashable] = []
-    values: list[Any] = []
-    counts = []
-    for node, described in features.items():
-        own = _described(node, described)
-        names.extend(own)
-        values.extend(own.values())
-        counts.append(len(own))
-    listed = as_names(list(features))
-    nodes = np.repeat(listed, counts)
-    return FeatureEntries(
-        nodes,
-        as_names(names),
-        amounts(values, "value", lambda row: f"feature {names[row]!r} of node {shown_name(nodes, row)}"),
-        listed,
-    )
+    described = list(features.values())
+    values: list[Any] | None = None
+    # Lists alone need no values, and nothing done for each node: that a list repeats a feature is no matter then.
+    if not set(map(type, described)) <= {list, tuple}:
+        described = [_described(node, own) for node, own in features.items()]
+        values = list(chain.from_iterable(own.values() for own in described))
+    try:
+        named = _names_in(described)
+    except GraphError:
+        for node, own in features.items():
+            _described(node, own)
+        raise
+    listed = Names.of(features)
+    rows = np.repeat(np.arange(len(described)), list(map(len, described)))
+
+    def where(entry: int) -> str:
+        return f"feature {named.at(entry)!r} of node {listed.at(int(rows[entry]))!r}"
+
+    return FeatureEntries(listed, rows, named, None if values is None else amounts(values, "value", where))
 
 
-def _endpoints(edges: Any) -> NDArray[Any]:
-    """Edges as an (E, 2) array of names."""
+def _names_in(groups: Iterable[Iterable[Hashable]]) -> Names:
+    """All names of some lists, one list after the other, as one column."""
+    if set(map(type, chain.from_iterable(groups))) == {int}:
+        with suppress(OverflowError):  # numbers past int64 are names like any other
+            return Names.of(np.fromiter(chain.from_iterable(groups), dtype=np.int64))
+    return Names.of(chain.from_iterable(groups))
+
+
+def _endpoints(edges: Any) -> Names:
+    """Edges as names of shape (E, 2)."""
     if sp.issparse(edges):
         raise GraphError("edges is a sparse matrix; an adjacency matrix goes to AttributedGraph(adjacency)")
     if isinstance(edges, (Mapping, str, bytes)) or edges is None:
         raise GraphError(f"edges must be an array or list of pairs, not {type(edges).__name__}")
-    ends = edges if isinstance(edges, np.ndarray) else _array_of_pairs(edges)
-    if ends.ndim != 2 or ends.shape[1] != 2:
-        if ends.size == 0:
-            return np.empty((0, 2), dtype=np.int64)
-        hint = "; transpose it" if ends.ndim == 2 and ends.shape[0] == 2 else ""
-        raise GraphError(f"edges must have two columns, but has shape {ends.shape}{hint}")
-    named = as_names(ends.ravel()).reshape(-1, 2)
-    if named.dtype == object:
-        _refuse_missing(named)
-    return named
-
-
-def _array_of_pairs(edges: Any) -> NDArray[Any]:
-    if hasattr(edges, "__array__"):  # tables and tensors: iterating over them would mean something else
-        return np.asarray(edges)
-    try:
-        rows = list(edges)
-    except TypeError:
-        raise GraphError(f"edges must be an array or list of pairs, not {type(edges).__name__}") from None
-    try:
-        array = np.array(rows)
-    except (ValueError, OverflowError):
-        array = np.empty(0)
-    if array.dtype.kind == "i" and array.ndim == 2:
-        return array
-    # NumPy would turn (1, "a") into strings and pairs of tuples into a cube: take the pairs apart here.
-    ends = np.empty((len(rows), 2), dtype=object)
-    for row, pair in enumerate(rows):
-        if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
-            raise GraphError(
-                f"edge {row} must be a pair of nodes, but is {pair!r}; weights are given apart, as weights=..."
-            )
-        ends[row, 0], ends[row, 1] = pair
+    pairs = _pairs(edges)
+    if not isinstance(pairs, np.ndarray):
+        ends = _names_in(pairs)
+    elif pairs.ndim == 2 and pairs.shape[1] == 2:
+        ends = Names.of(pairs.ravel())
+    elif pairs.size == 0:
+        ends = Names.of([])
+    else:
+        hint = "; transpose it" if pairs.ndim == 2 and pairs.shape[0] == 2 else ""
+        raise GraphError(f"edges must have two columns, but has shape {pairs.shape}{hint}")
+    ends = ends.reshaped(2)
+    _refuse_missing(ends)
     return ends
 
 
-def _refuse_missing(ends: NDArray[Any]) -> None:
-    for row, (u, v) in enumerate(ends.tolist()):
-        if u is None or v is None or u != u or v != v:
-            raise GraphError(f"edge {row} has a missing node: ({u!r}, {v!r})")
+def _pairs(edges: Any) -> NDArray[Any] | list[Any]:
+    """Edges as an array, or as a list of nothing but pairs."""
+    if isinstance(edges, np.ndarray) or hasattr(edges, "__array__"):
+        return np.asarray(edges)  # tables and tensors: iterating over them would mean something else
+    try:
+        rows = edges if isinstance(edges, list) else list(edges)
+    except TypeError:
+        raise GraphError(f"edges must be an array or list of pairs, not {type(edges).__name__}") from None
+    if set(map(type, rows)) <= {tuple, list} and set(map(len, rows)) <= {2}:
+        return rows
+    for row, pair in enumerate(rows):
+        if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
+            with suppress(ValueError, OverflowError):
+                array = np.array(rows)
+                if array.dtype.kind == "i" and array.ndim == 2:
+                    return array  # its shape says what is wrong
+            raise GraphError(
+                f"edge {row} must be a pair of nodes, but is {pair!r}; weights are given apart, as weights=..."
+            )
+    return rows
 
 
-def _edge_weights(weights: ArrayLike, ends: NDArray[Any]) -> NDArray[np.float64]:
+def _refuse_missing(ends: Names) -> None:
+    if ends.vocabulary.dtype == np.int64:
+        return
+    missing = np.array([name is None or name != name for name in ends.vocabulary.tolist()])
+    if missing.any():
+        row = int(np.argmax(missing[ends.codes].any(axis=1)))
+        raise GraphError(f"edge {row} has a missing node: ({ends.at(2 * row)!r}, {ends.at(2 * row + 1)!r})")
+
+
+def _edge_weights(weights: ArrayLike, ends: Names) -> NDArray[np.float64]:
     column: Any = weights if hasattr(weights, "__len__") else list(weights)  # type: ignore[arg-type]
     if len(column) != len(ends):
         raise GraphError(f"there are {len(column)} weights for {len(ends)} edges")
-    checked = amounts(column, "weight", lambda row: f"edge {row}, {tuple(ends[row].tolist())}")
+    checked = amounts(column, "weight", lambda row: f"edge {row}, {(ends.at(2 * row), ends.at(2 * row + 1))}")
     if checked.ndim != 1:
         raise GraphError(f"weights must be one number an edge, but has shape {checked.shape}")
     return checked
@@ -216,12 +233,13 @@ def _entries_of_vectors(features: Mapping[Any, Any]) -> FeatureEntries:
                 f"the features of node {node!r} are of {shown}, those of others vectors of {width} numbers; "
                 "numeric arrays are read as vectors: lists of feature names must be lists"
             )
-    listed = as_names(list(features))
+    listed = Names.of(features)
     table = np.array(list(features.values()), dtype=np.float64)
     row, column = np.nonzero(table)
     values = amounts(
         table[row, column],
         "value",
-        lambda entry: f"feature {column[entry]} of node {shown_name(listed, row[entry])}",
+        lambda entry: f"feature {column[entry]} of node {listed.at(int(row[entry]))!r}",
     )
-    return FeatureEntries(listed[row], column.astype(np.int64), values, listed, np.arange(width, dtype=np.int64))
+    names = np.arange(width, dtype=np.int64)
+    return FeatureEntries(listed, row, Names(column, names), values, names)

@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError
 from hopscale.io.assemble import FeatureEntries
+from hopscale.io.naming import Names
 
 __all__ = ["read_feature_json"]
+
+# Features by node, all of them in one column, and their values.
+_Read = tuple[Sequence[Any], Names, NDArray[np.float64] | None]
 
 
 def read_feature_json(text: str, path: str | os.PathLike[str]) -> FeatureEntries:
@@ -36,8 +42,8 @@ def read_feature_json(text: str, path: str | os.PathLike[str]) -> FeatureEntries
     Examples
     --------
     >>> entries = read_feature_json('{"7": [3, 1, 3], "8": []}', "features.json")
-    >>> entries.nodes.tolist(), entries.features.tolist(), entries.listed.tolist()
-    (['7', '7'], ['3', '1'], ['7', '8'])
+    >>> entries.rows.tolist(), entries.features.vocabulary.tolist(), entries.listed.vocabulary.tolist()
+    ([0, 0, 0], [1, 3], ['7', '8'])
     """
     by_node = _parse(text, path)
     if not isinstance(by_node, dict):
@@ -45,24 +51,47 @@ def read_feature_json(text: str, path: str | os.PathLike[str]) -> FeatureEntries
             f'{path}: expected one object such as {{"0": [1, 5]}}, with the features of every node, '
             f"but the file holds a {type(by_node).__name__}"
         )
-    nodes: list[str] = []
-    names: list[str] = []
-    values: list[float] = []
-    for node, described in by_node.items():
-        own = _described(described, f"{path}, node {node!r}")
-        nodes.extend([node] * len(own))
-        names.extend(own)
-        values.extend(own.values())
-    return FeatureEntries(
-        np.array(nodes, dtype=object),
-        np.array(names, dtype=object),
-        np.array(values, dtype=np.float64),
-        np.array(list(by_node), dtype=object),
-    )
+    described, features, values = _in_bulk(by_node) or _one_by_one(by_node, path)
+    counts = np.fromiter(map(len, described), dtype=np.int64)
+    return FeatureEntries(Names.of(by_node), np.repeat(np.arange(len(counts)), counts), features, values)
+
+
+def _in_bulk(by_node: dict[str, Any]) -> _Read | None:
+    """Lists of one kind of names alone, or objects of values alone, are looked at all at once; None for all else."""
+    kinds = set(map(type, by_node.values())) - {type(None)}
+    if kinds not in ({list}, {dict}):
+        return None
+    nothing = kinds.pop()()
+    described = [nothing if own is None else own for own in by_node.values()]
+    try:
+        if isinstance(nothing, dict):
+            values = list(chain.from_iterable(map(dict.values, described)))
+            amounts = np.array(values, dtype=np.float64) if set(map(type, values)) <= {int, float} else np.array([-1])
+            right = (np.isfinite(amounts) & (amounts >= 0)).all()
+            return (described, Names.of(chain.from_iterable(described)), amounts) if right else None
+        kinds = set(map(type, chain.from_iterable(described)))
+        if kinds == {int}:
+            return described, Names.of(np.fromiter(chain.from_iterable(described), dtype=np.int64)), None
+    except OverflowError:
+        return None
+    return (described, Names.of(chain.from_iterable(described)), None) if kinds == {str} else None
+
+
+def _one_by_one(by_node: dict[str, Any], path: str | os.PathLike[str]) -> _Read:
+    described = [_described(own, f"{path}, node {node!r}") for node, own in by_node.items()]
+    values = np.array([value for own in described for value in own.values()], dtype=np.float64)
+    return described, Names.of(chain.from_iterable(described)), values
 
 
 def _parse(text: str, path: str | os.PathLike[str]) -> Any:
     try:
+        if text.count("{") > 1:
+            # The hook costs much for many small objects. Every pair has a colon: with as many keys as colons, none of
+            # them was given twice.
+            by_node = json.loads(text, parse_constant=_no_constant(path))
+            inside = list(by_node.values()) if isinstance(by_node, dict) else []
+            if set(map(type, inside)) == {dict} and text.count(":") == len(inside) + sum(map(len, inside)):
+                return by_node
         return json.loads(text, object_pairs_hook=_unique_keys(path), parse_constant=_no_constant(path))
     except json.JSONDecodeError as error:
         cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from hopscale.exceptions import FileFormatError, HopscaleWarning, ParameterError
 from hopscale.graph import AttributedGraph
 from hopscale.io.assemble import FeatureEntries, assemble
-from hopscale.io.columns import WIDE_TABLE, is_amount_name, is_node_name, is_whole, may_be_header
+from hopscale.io.columns import WIDE_TABLE, all_whole, is_amount_name, is_node_name, is_whole, may_be_header
 from hopscale.io.content import as_text, content_kind, existing, read_content
-from hopscale.io.delimited import Pairs, Rows, read_pairs, read_rows
+from hopscale.io.delimited import Rows, read_pairs, read_rows
 from hopscale.io.feature_json import read_feature_json
 from hopscale.io.label_file import labels_by_node
-from hopscale.io.naming import Unknown, as_names, check_unknown, distinct, listing, rows_of
+from hopscale.io.naming import Names, Unknown, check_unknown, distinct, listing, rows_of
 from hopscale.io.npz import read_npz
 
 __all__ = ["read_graph"]
@@ -112,47 +112,46 @@ def read_graph(
         if features is not None or labels is not None:
             raise ParameterError(f"{edges} holds features and labels itself: give no other files with it")
         return read_npz(edges, self_loops=self_loops)
-    pairs = _read_edges(edges, header, weight)
-    ends = _named(np.stack([pairs.first, pairs.second], axis=1))
-    whole = not isinstance(ends[0, 0], str)
-    nodes = distinct(ends.ravel())
+    ends, weights = _read_edges(edges, header, weight)
+    ends = _named(ends).ordered()
+    whole = not isinstance(ends.at(0), str)
+    nodes = distinct(ends)
     entries = None
     if features is not None:
         entries = _read_features(features, header, value, nodes, whole=whole)
         if unknown == "error":
             _refuse_unknown(entries, nodes, features, header, value)
-        nodes = distinct(nodes, entries.listed)
+        nodes = distinct(ends, entries.listed)
     by_node = None
     if labels is not None:
-        rows = read_rows(_text(labels), labels, header, node_columns=1, named=(node_column, label_column))
+        rows = read_rows(read_content(labels), labels, header, node_columns=1, named=(node_column, label_column))
         by_node, strangers = labels_by_node(
             rows, nodes, whole=whole, node_column=node_column, label_column=label_column, unknown=unknown
         )
         if strangers:
             _warn(strangers)
-    return assemble(ends, pairs.amounts, entries, labels=by_node, self_loops=self_loops)
+    return assemble(ends, weights, entries, labels=by_node, self_loops=self_loops)
 
 
-def _text(path: _PathLike) -> str:
-    return as_text(read_content(path), path)
+def _named(column: Names) -> Names:
+    """Whole numbers if all names of a column of text are, else the text."""
+    return column.renamed(int) if _is_text(column) and all_whole(column.vocabulary.tolist()) else column
 
 
-def _named(column: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers if all names of an array of text are, else the text."""
-    if column.dtype == np.int64 or not all(map(is_whole, column.ravel().tolist())):
-        return column
-    return as_names(list(map(int, column.ravel().tolist()))).reshape(column.shape)
-
-
-def _like_edges(column: NDArray[Any], whole: bool, path: _PathLike) -> NDArray[Any]:
+def _like_edges(column: Names, whole: bool, path: _PathLike) -> Names:
     """Node names of another file in the form that those of the edge file have."""
     if not whole:
-        return column if column.dtype == object else np.array(list(map(str, column.tolist())), dtype=object)
+        return column if _is_text(column) else column.renamed(str)
     named = _named(column)
-    if len(named) and isinstance(named[0], str):
-        stranger = next(name for name in named.tolist() if not is_whole(name))
+    if _is_text(named):
+        stranger = next(name for name in named.vocabulary.tolist() if not is_whole(name))
         raise FileFormatError(f"{path}: node {stranger!r} is not a whole number, while all nodes of the edge file are")
     return named
+
+
+def _is_text(column: Names) -> bool:
+    """Whether names are text; whole numbers past int64 are objects, too."""
+    return len(column.vocabulary) > 0 and isinstance(column.vocabulary[0], str)
 
 
 def _warn(message: str, depth: int = 0) -> None:
@@ -160,8 +159,8 @@ def _warn(message: str, depth: int = 0) -> None:
     warnings.warn(message, HopscaleWarning, stacklevel=3 + depth)
 
 
-def _read_edges(path: _PathLike, header: bool | None, weight: str | None) -> Pairs:
-    rows = read_rows(_text(path), path, header, node_columns=2, number_at=2, named=(weight,))
+def _read_edges(path: _PathLike, header: bool | None, weight: str | None) -> tuple[Names, NDArray[np.float64] | None]:
+    rows = read_rows(read_content(path), path, header, node_columns=2, number_at=2, named=(weight,))
     at = _amount_at(rows, "source,target,weight", weight)
     if at == 2 and weight is None and rows.header and not is_amount_name(rows.header[2]):
         if is_node_name(rows.header[2]) or not rows.header[0]:
@@ -172,56 +171,55 @@ def _read_edges(path: _PathLike, header: bool | None, weight: str | None) -> Pai
             depth=1,
         )
         at = None
-    pairs = read_pairs(rows, "weight", at)
-    if header is None and rows.header is None and pairs.first.dtype == object:
-        others = [*pairs.first[1:].tolist(), *pairs.second[1:].tolist()]
-        if may_be_header((pairs.first[0], others), (pairs.second[0], others)):
-            _warn(_first_line_in_doubt(pairs, path, "two nodes", "source,target"), depth=1)
-    return pairs
+    [ends], weights = read_pairs(rows, "weight", at)
+    if header is None and rows.header is None and ends.vocabulary.dtype == object:
+        first, others = ends.codes[0].tolist(), ends.codes[1:]
+        if may_be_header((ends.at(0), first[0], others), (ends.at(1), first[1], others)):
+            _warn(_first_line_in_doubt(ends.at(0), ends.at(1), path, "two nodes", "source,target"), depth=1)
+    return ends, weights
 
 
 def _read_features(
     path: _PathLike, header: bool | None, value: str | None, nodes: NDArray[Any], *, whole: bool
 ) -> FeatureEntries:
-    text = _text(path)
-    if text.lstrip()[:1] in ("{", "["):
-        raw = read_feature_json(text, path)
+    data = read_content(path)
+    if _is_json(data):
+        raw = read_feature_json(as_text(data, path), path)
     else:
-        rows = _feature_rows(text, path, header, value)
-        pairs = _feature_pairs(rows, value)
-        raw = FeatureEntries(pairs.first, pairs.second, pairs.amounts, listed=pairs.first)
-        if header is None and rows.header is None and pairs.first.dtype == object and not whole:
-            columns = ((column[0], column[1:].tolist()) for column in (pairs.first, pairs.second))
-            if pairs.first[0] not in nodes and may_be_header(*columns):
-                _warn(_first_line_in_doubt(pairs, path, "a node and its feature", "node,feature"), depth=1)
-    return replace(
-        raw,
-        nodes=_like_edges(raw.nodes, whole, path),
-        features=_named(raw.features),
-        listed=_like_edges(raw.listed, whole, path),
-    )
+        rows = _feature_rows(data, path, header, value)
+        raw = _feature_pairs(rows, value)
+        if header is None and rows.header is None and raw.listed.vocabulary.dtype == object and not whole:
+            node, feature = raw.listed.at(0), str(raw.features.at(0))
+            columns = ((node, raw.listed.codes), (feature, raw.features.codes))
+            if node not in nodes and may_be_header(*((first, codes[0], codes[1:]) for first, codes in columns)):
+                _warn(_first_line_in_doubt(node, feature, path, "a node and its feature", "node,feature"), depth=1)
+    return replace(raw, listed=_like_edges(raw.listed, whole, path), features=_named(raw.features))
 
 
-def _first_line_in_doubt(pairs: Pairs, path: _PathLike, things: str, names: str) -> str:
-    first, second = pairs.first[0], pairs.second[0]
+def _is_json(data: bytes) -> bool:
+    return data.lstrip()[:1] in (b"{", b"[")
+
+
+def _first_line_in_doubt(first: str, second: str, path: _PathLike, things: str, names: str) -> str:
     return (
         f"{path}: the first line is read as {things}, {first!r} and {second!r}, which no other line names; if it "
         f"names the columns, pass header=True or call them {names}, and if it does not, pass header=False"
     )
 
 
-def _feature_rows(text: str, path: _PathLike, header: bool | None, value: str | None) -> Rows:
-    return read_rows(text, path, header, node_columns=1, number_at=2, named=(value,))
+def _feature_rows(data: bytes, path: _PathLike, header: bool | None, value: str | None) -> Rows:
+    return read_rows(data, path, header, node_columns=1, number_at=2, named=(value,))
 
 
-def _feature_pairs(rows: Rows, value: str | None) -> Pairs:
+def _feature_pairs(rows: Rows, value: str | None) -> FeatureEntries:
     at = _amount_at(rows, "node,feature,value", value, f". {WIDE_TABLE}")
     if at == 2 and value is None and rows.header and not is_amount_name(rows.header[2]):
         raise FileFormatError(
             f"{rows.path}: expected node,feature or node,feature,value, but {rows.columns}; if {rows.header[2]!r} "
             f"holds the values, pass value={rows.header[2]!r}. {WIDE_TABLE}"
         )
-    return read_pairs(rows, "value", at)
+    (nodes, features), values = read_pairs(rows, "value", at, groups=((0,), (1,)))
+    return FeatureEntries(nodes, None, features, values)
 
 
 def _amount_at(rows: Rows, layout: str, named: str | None, advice: str = "") -> int | None:
@@ -246,13 +244,11 @@ def _refuse_unknown(
     unknown = rows_of(entries.listed, nodes) < 0
     if not unknown.any():
         return
-    strangers = distinct(entries.listed[unknown]).tolist()
+    strangers = distinct(entries.listed.with_codes(entries.listed.codes[unknown])).tolist()
     where = str(path)
-    text = _text(path)
-    if text.lstrip()[:1] not in ("{", "["):
-        rows = _feature_rows(text, path, header, value)
-        line = [line for line, _ in rows][int(np.argmax(unknown))]
-        where += f", line {line}"
+    data = read_content(path)
+    if not _is_json(data):
+        where += f", line {_feature_rows(data, path, header, value).line(int(np.argmax(unknown)))}"
     raise FileFormatError(
         f"{where}: {len(strangers)} node(s) that no edge names: {listing(strangers)}; pass unknown='isolate' to "
         "take them for isolated nodes"

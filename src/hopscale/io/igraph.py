@@ -10,6 +10,7 @@ from hopscale.exceptions import GraphError
 from hopscale.graph import AttributedGraph, Directed, name_array, shown_name
 from hopscale.io.assemble import amounts, assemble
 from hopscale.io.edges import entries_by_node
+from hopscale.io.naming import Names
 
 __all__ = ["from_igraph"]
 
@@ -70,7 +71,7 @@ def from_igraph(
         described = zip(names.tolist(), graph.vs[features], strict=True)
         entries = entries_by_node(dict(described))
     return assemble(
-        names[pairs],
+        Names(pairs, names),
         weights,
         entries,
         node_ids=names,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
+import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError
 from hopscale.io.columns import is_whole
-from hopscale.io.delimited import Rows
-from hopscale.io.naming import Unknown, listing
+from hopscale.io.delimited import Rows, read_columns
+from hopscale.io.naming import Unknown, listing, rows_of
 
 __all__ = ["labels_by_node"]
 
@@ -44,39 +45,59 @@ def labels_by_node(
     str
         What was left out, in words, or nothing.
     """
-    known = set(nodes.tolist())
     node_at = 0 if node_column is None else rows.position(node_column)
     label_at = -1 if label_column is None else rows.position(label_column)
+    width = len(next(iter(rows), (0, []))[1])
+    if not width:
+        return {}, ""
+    read = read_columns(rows, ((node_at,), (label_at % width,))) if max(node_at, label_at, 1) < width else None
+    if read is None:
+        _refuse(rows, max(node_at, label_at, 1))
+    (named, labels), _ = read
+    if whole:
+        named = named.renamed(lambda name: int(name) if isinstance(name, int) or is_whole(name) else name)
+    elif named.vocabulary.dtype == np.int64:
+        named = named.renamed(str)
+    at = rows_of(named, nodes)
+    strange = at < 0
+    texts = np.array(list(map(str, labels.vocabulary.tolist())), dtype=object)
+    told = np.flatnonzero(~strange & (texts != "")[labels.codes])
+    label = np.empty(len(nodes), dtype=labels.codes.dtype)
+    backwards = told[::-1]  # so that the first label of a node is the one that stays
+    label[at[backwards]] = labels.codes[backwards]
+    contrary = label[at[told]] != labels.codes[told]
+    if contrary.any():
+        # Publishers do list a node twice; only a contradiction is a mistake.
+        row = int(told[np.argmax(contrary)])
+        raise FileFormatError(
+            f"{rows.path}, line {rows.line(row)}: node {named.at(row)!r} has label {texts[labels.codes[row]]!r}, "
+            f"but {texts[label[at[row]]]!r} before"
+        )
+    first_line = rows.line(int(np.argmax(strange))) if strange.any() else 0
+    if strange.any() and (unknown == "error" or strange.all()):
+        node = named.at(int(np.argmax(strange)))
+        raise FileFormatError(f"{rows.path}, line {first_line}: node {node!r} is in neither {_advice(rows)}")
+    given = dict(zip(nodes[at[told]].tolist(), texts[labels.codes[told]].tolist(), strict=True))
+    strangers = list(dict.fromkeys(named.vocabulary[named.codes[strange]].tolist()))
+    return _typed(given), _left_out(rows, strangers, first_line) if strangers else ""
+
+
+def _refuse(rows: Rows, last: int) -> NoReturn:
     width = 0
-    given: dict[Any, str] = {}
-    strangers: dict[Any, int] = {}
-    found = False
     for line, cells in rows:
         width = width or len(cells)
         if len(cells) != width or width < 2:
             expected = f"instead of {width}" if width > 1 else "where a node and its label are two"
             raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s) {expected}")
-        node = int(cells[node_at]) if whole and is_whole(cells[node_at]) else cells[node_at]
-        label = cells[label_at]
-        if node not in known:
-            strangers.setdefault(node, line)
-            continue
-        found = True
-        if label and given.setdefault(node, label) != label:
-            # Publishers do list a node twice; only a contradiction is a mistake.
-            raise FileFormatError(
-                f"{rows.path}, line {line}: node {node!r} has label {label!r}, but {given[node]!r} before"
-            )
-    if strangers and (unknown == "error" or not found):
-        node, line = next(iter(strangers.items()))
-        raise FileFormatError(f"{rows.path}, line {line}: node {node!r} is in neither {_advice(rows)}")
-    return _typed(given), _left_out(rows, strangers) if strangers else ""
+        if width <= last:
+            raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s), but {rows.columns}")
+    raise AssertionError(f"{rows.path} was refused, but every row is right")
 
 
-def _left_out(rows: Rows, strangers: dict[Any, int]) -> str:
+def _left_out(rows: Rows, strangers: list[Any], line: int) -> str:
     return (
         f"{rows.path}: the labels of {len(strangers)} node(s) are left out, {listing(strangers)}, the first in "
-        f"line {next(iter(strangers.values()))}: they are in neither {_advice(rows)}"
+        f"line {line}: they are in neither {_advice(rows)}"
     )
 
 

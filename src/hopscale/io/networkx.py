@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from hopscale.exceptions import GraphError
 from hopscale.graph import AttributedGraph, Directed
 from hopscale.io.assemble import amounts, assemble
 from hopscale.io.edges import entries_by_node
-from hopscale.io.naming import as_names
+from hopscale.io.naming import Names
 
 __all__ = ["from_networkx"]
 
@@ -64,7 +62,7 @@ def from_networkx(
         raise GraphError(f"expected a networkx graph, not {type(graph).__name__}")
     nodes = list(graph.nodes)
     arcs = list(graph.edges(data=weight, default=_MISSING) if weight is not None else graph.edges(data=False))
-    ends = as_names([end for arc in arcs for end in arc[:2]]).reshape(-1, 2)
+    ends = Names.of(end for arc in arcs for end in arc[:2])
     weights = None
     if weight is not None and any(arc[2] is not _MISSING for arc in arcs):
         weights = amounts(
@@ -74,7 +72,7 @@ def from_networkx(
         )
     by_node = features if isinstance(features, Mapping) else _attribute(graph, features, default="features")
     return assemble(
-        ends if len(arcs) else np.empty((0, 2), dtype=np.int64),
+        ends.reshaped(2),
         weights,
         entries_by_node(by_node) if by_node is not None else None,
         node_ids=nodes,

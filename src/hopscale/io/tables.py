@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, HopscaleError, HopscaleWarning
-from hopscale.graph import AttributedGraph, name_array
+from hopscale.graph import AttributedGraph
+from hopscale.io.arrow import names_of_arrow
 from hopscale.io.assemble import FeatureEntries, amounts, assemble
 from hopscale.io.columns import WIDE_TABLE, is_amount_name, is_node_name
-from hopscale.io.naming import Unknown, as_names, check_unknown, distinct, known_rows, listing, rows_of
+from hopscale.io.naming import Names, Unknown, check_unknown, distinct, known_rows, listing, rows_of
 
 __all__ = ["MissingPackageError", "from_tables"]
 
@@ -97,16 +98,15 @@ def from_tables(
     """
     check_unknown(unknown)
     table = _Table(edges, "edges", at_least=2)
-    u, v = table.names(source, 0), table.names(target, 1)
-    ends = np.stack([u, v] if u.dtype == v.dtype else [u.astype(object), v.astype(object)], axis=1)
+    ends = Names.beside([table.names(source, 0), table.names(target, 1)]).ordered()
     if weight is None:
         weight = _weight_column(table, source, target)
     entries = None if features is None else _entries(_Table(features, "features", at_least=2), node, feature, value)
     if entries is not None and unknown == "error":
-        known_rows(entries.listed, distinct(ends.ravel()), source="features", things="nodes of the edges")
+        known_rows(entries.listed, distinct(ends), source="features", things="nodes of the edges")
     by_node = None
     if labels is not None:
-        nodes = distinct(ends.ravel(), entries.listed if entries else ends[:0, 0])
+        nodes = distinct(ends, *([entries.listed] if entries else []))
         by_node = _labels(_Table(labels, "labels", at_least=2), node, label, nodes, unknown)
     weights = None if weight is None else table.amounts(weight)
     return assemble(ends, weights, entries, labels=by_node, self_loops=self_loops)
@@ -138,11 +138,11 @@ def _entries(table: _Table, node: str | None, feature: str | None, value: str | 
     lists = table.lists(feature, 1)
     if lists is None:
         values = None if value is None else table.amounts(value)
-        return FeatureEntries(nodes, table.names(feature, 1), values, listed=nodes)
+        return FeatureEntries(nodes, None, table.names(feature, 1), values)
     if value is not None:
         raise GraphError(f"features has lists of features, which cannot share the values in column {value!r}")
     counts, features = lists
-    return FeatureEntries(np.repeat(nodes, counts), features, None, listed=nodes)
+    return FeatureEntries(nodes, np.repeat(np.arange(len(counts)), counts), features)
 
 
 def _value_column(table: _Table, node: str | None, feature: str | None) -> str | None:
@@ -164,10 +164,11 @@ def _labels(
     """Label by node; a node may be listed twice if it says the same."""
     given: dict[Any, Any] = {}
     column = table.column(label, -1, nulls=True).to_pylist()
-    for row, (name, value) in enumerate(zip(table.names(node, 0).tolist(), column, strict=True)):
+    named = table.names(node, 0)
+    for row, (name, value) in enumerate(zip(named.vocabulary[named.codes].tolist(), column, strict=True)):
         if given.setdefault(name, value) != value:
             raise GraphError(f"labels, row {row}: node {name!r} has label {value!r}, but {given[name]!r} before")
-    known = rows_of(as_names(list(given)), nodes) >= 0
+    known = rows_of(Names.of(given), nodes) >= 0
     if known.all() or not known.any() or unknown == "error":
         return given  # strangers among them are refused with the graph
     strangers = [name for name, meets in zip(given, known, strict=True) if not meets]
@@ -229,13 +230,13 @@ class _Table:
         kind = self.column(name, 0, nulls=True).type
         return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
-    def names(self, name: str | None, position: int) -> NDArray[Any]:
+    def names(self, name: str | None, position: int) -> Names:
         """Column as names of nodes or features."""
         column = self.column(name, position)
         with _in_words(self.role):
             return _names(column, self.role)
 
-    def lists(self, name: str | None, position: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    def lists(self, name: str | None, position: int) -> tuple[NDArray[Any], Names] | None:
         """Lengths and contents of a column of lists of features, None if the column is none."""
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -281,28 +282,14 @@ def _in_words(role: str) -> Iterator[None]:
         ) from error
 
 
-def _names(column: Any, role: str) -> NDArray[Any]:
+def _names(column: Any, role: str) -> Names:
     """Arrow column as names of nodes or features."""
     import pyarrow as pa
 
-    if pa.types.is_integer(column.type):
-        return as_names(column.to_numpy())
-    if pa.types.is_floating(column.type):
-        numbers = column.to_numpy()
-        if np.isnan(numbers).any():
-            row = int(np.argmax(np.isnan(numbers)))
-            raise GraphError(f"{role}, row {row}: the name of a node or feature is missing (NaN)")
-        return as_names(numbers)
-    if not len(column):
-        return np.empty(0, dtype=object)
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    return name_array(np.concatenate([np.empty(0, dtype=object), *map(_decoded, column.chunks)]))
-
-
-def _decoded(chunk: Any) -> NDArray[Any]:
-    """Names of a dictionary-encoded array; each becomes a Python object once, however often it occurs."""
-    words = np.empty(len(chunk.dictionary), dtype=object)
-    words[:] = chunk.dictionary.to_pylist()
-    decoded: NDArray[Any] = words[chunk.indices.to_numpy()]
-    return decoded
+    if not pa.types.is_integer(column.type) and not pa.types.is_floating(column.type):
+        return names_of_arrow(column)
+    numbers = column.to_numpy()
+    missing = np.isnan(numbers)
+    if missing.any():
+        raise GraphError(f"{role}, row {int(np.argmax(missing))}: the name of a node or feature is missing (NaN)")
+    return Names.of(numbers)
