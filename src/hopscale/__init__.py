@@ -32,16 +32,19 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"hopscale.{name}")
+    if name in _HOMES:
+        return getattr(import_module(f"hopscale.{_HOMES[name]}"), name)
     if name == "__all__":
-        return sorted({"datasets", *_HOMES, *import_module("hopscale.models").MODELS})
-    if name.startswith("_"):
+        return sorted({"datasets", *_HOMES, *_models()})
+    if name.startswith("_") or name not in _models():
         raise AttributeError(f"module 'hopscale' has no attribute {name!r}")
-    try:
-        value = globals()[name] = getattr(import_module(f"hopscale.{_HOMES.get(name, 'models')}"), name)
-    except AttributeError:
-        raise AttributeError(f"module 'hopscale' has no attribute {name!r}") from None
-    return value
+    return _models()[name]
+
+
+def _models() -> dict[str, Any]:
+    models = import_module("hopscale.models").MODELS
+    return {name: model for name, model in models.items() if model.__module__.startswith("hopscale.")}
 
 
 def __dir__() -> list[str]:
-    return sorted({"__version__", *_MODULES, *_HOMES, *import_module("hopscale.models").MODELS})
+    return sorted({"__version__", *_MODULES, *_HOMES, *_models()})

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import field, fields
+from dataclasses import Field, field, fields
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -14,15 +15,17 @@ import numpy as np
 from hopscale.exceptions import ParameterError
 
 __all__ = [
-    "check_fields",
     "check_seed",
+    "checked_fields",
     "choice",
     "even",
     "in_words",
+    "memory",
     "memory_bytes",
     "number",
     "parameter",
     "seed_of",
+    "switch",
     "whole",
 ]
 
@@ -34,11 +37,13 @@ def parameter(default: Any, check: Callable[..., Any], **bounds: Any) -> Any:
     return field(default=default, metadata={"check": partial(check, **bounds)})
 
 
-def check_fields(instance: Any) -> None:
-    """Check every :func:`parameter` of a dataclass."""
-    for each in fields(instance):
-        if "check" in each.metadata:
-            each.metadata["check"](each.name, getattr(instance, each.name))
+def checked_fields(instance: Any) -> dict[str, Any]:
+    """Values of every :func:`parameter` of a dataclass as its check returns them: Python's own numbers."""
+    for kind in type(instance).__mro__:
+        if any(isinstance(value, Field) for value in vars(kind).values()):
+            raise TypeError(f"{kind.__name__} has parameters: put @dataclass(eq=False, repr=False) before the class")
+    checks = {each.name: each.metadata["check"] for each in fields(instance) if "check" in each.metadata}
+    return {name: check(name, getattr(instance, name)) for name, check in checks.items()}
 
 
 def whole(name: str, value: Any, *, least: int, most: int | None = None) -> int:
@@ -67,7 +72,7 @@ def number(
     most: float | None = None,
 ) -> float:
     """A finite number of at least (or above) ``least``, below ``below`` and at most ``most``."""
-    right = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
+    right = isinstance(value, Real) and not isinstance(value, bool) and _is_finite(value)
     enough = right and (value > least if above else value >= least)
     if not enough or (below is not None and value >= below) or (most is not None and value > most):
         bounds = f"{'above' if above else 'of at least'} {least:g}"
@@ -75,6 +80,20 @@ def number(
         bounds += "" if most is None else f" and at most {most:g}"
         raise ParameterError(f"must be a number {bounds}, not {value!r}", parameter=name)
     return float(value)
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return bool(np.isfinite(float(value)))
+    except OverflowError:
+        return False
+
+
+def switch(name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ParameterError(f"must be True or False, not {value!r}", parameter=name)
+    return bool(value)
 
 
 def choice(name: str, value: Any, options: Iterable[str]) -> Any:
@@ -93,11 +112,18 @@ def memory_bytes(name: str, value: Any) -> int:
     """
     if isinstance(value, str):
         found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([KMGT]?)I?B?\s*", value.upper())
-        if found:
-            return whole(name, int(float(found[1]) * _UNITS[found[2]]), least=1)
+        size = float(found[1]) * _UNITS[found[2]] if found else math.inf
+        if size < 2**63:
+            return whole(name, int(size), least=1)
     elif isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 1 <= value < 2**63:
         return int(value)
     raise ParameterError(f"must be a number of bytes or a text such as '4GiB', not {value!r}", parameter=name)
+
+
+def memory(name: str, value: Any) -> Any:
+    """What :func:`memory_bytes` takes, as it is."""
+    memory_bytes(name, value)
+    return value
 
 
 def in_words(size: float) -> str:
@@ -113,10 +139,10 @@ def in_words(size: float) -> str:
     return f"{size:.1f} GiB"
 
 
-def check_seed(name: str, random_state: Any) -> None:
-    """Refuse what is no ``random_state``, without drawing from one."""
-    if not isinstance(random_state, (np.random.RandomState, np.random.Generator)):
-        seed_of(random_state)
+def check_seed(name: str, random_state: Any) -> Any:
+    """A ``random_state``, without drawing from one."""
+    generators = (np.random.RandomState, np.random.Generator, type(np.random), type(None))
+    return random_state if isinstance(random_state, generators) else seed_of(random_state)
 
 
 def seed_of(random_state: Any) -> int:
@@ -128,6 +154,8 @@ def seed_of(random_state: Any) -> int:
     from sklearn.utils import check_random_state  # which takes long to import
 
     try:
+        if isinstance(random_state, bool):
+            raise ValueError(f"{random_state!r} is no whole number")
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError as error:
         raise ParameterError(f"must be a seed: {error}", parameter="random_state") from error

@@ -6,6 +6,8 @@ that a caller would expect, so that ``except ValueError`` keeps working.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +23,7 @@ __all__ = [
     "ParameterError",
     "Setting",
     "UnknownNodeError",
+    "warn",
 ]
 
 
@@ -44,16 +47,15 @@ class _Message:
 
     def __init__(self, *parts: str | Setting, parameter: str | None = None, value: Any = None) -> None:
         lead = () if parameter is None else (Setting(parameter, value), " ")
-        super().__init__(*lead, *parts)
-        self.parameter = parameter
+        self.parts, self.parameter = (*lead, *parts), parameter
+        super().__init__(self.worded(str))  # type: ignore[call-arg]
 
     def worded(self, wording: Callable[[Setting], str]) -> str:
         """The message with every parameter in the words of ``wording``."""
-        parts = self.args  # type: ignore[attr-defined]
-        return "".join(wording(part) if isinstance(part, Setting) else str(part) for part in parts)
+        return "".join(wording(part) if isinstance(part, Setting) else str(part) for part in self.parts)
 
     def __reduce__(self) -> Any:
-        return _restored, (type(self), self.args, self.parameter)  # type: ignore[attr-defined]
+        return _restored, (type(self), self.parts, self.parameter)
 
     def __str__(self) -> str:
         return self.worded(str)
@@ -106,3 +108,11 @@ class DivergenceError(HopscaleError, ArithmeticError):
 
 class HopscaleWarning(_Message, UserWarning):
     """The result is defined, but perhaps not what was hoped for."""
+
+
+def warn(*parts: str | Setting) -> None:
+    """Warn of something, at the line of code that called hopscale, directly or through scikit-learn."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("hopscale", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(HopscaleWarning(*parts), stacklevel=level)

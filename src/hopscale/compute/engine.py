@@ -39,7 +39,13 @@ class Progress(Protocol):
 
 
 class Engine(Protocol):
-    """Runs work over pieces and multiplies tall arrays: the same bits from run to run."""
+    """Runs work over pieces and multiplies tall arrays: the same bits from run to run. Used in a ``with`` block."""
+
+    stop: NDArray[np.uint8]  # one number; other than 0 once the work is to end
+
+    def __enter__(self) -> Engine: ...
+
+    def __exit__(self, *error: Any) -> object: ...
 
     def map(
         self, function: Callable[[Task], Result], tasks: Iterable[Task], *, at_once: int | None = None

@@ -26,6 +26,8 @@ class Operator(ABC):
         """Mᵀ·y."""
 
     def __matmul__(self, x: Tall) -> Tall:
+        if self.shape[1] != x.shape[0]:
+            raise ValueError(f"a matrix of shape {self.shape} cannot be multiplied by one of {tuple(x.shape)}")
         return _Product(self, x) if isinstance(x, Operator) else self._times(x)
 
     @property
@@ -102,10 +104,14 @@ class Residual(Operator):
         self.shape = matrix.shape
 
     def _times(self, x: Tall) -> Tall:
-        return self._matrix @ x - self._engine.matmul(self._u, self._engine.gram(self._v, x, np.float32))
+        product = self._matrix @ x
+        product -= self._engine.matmul(self._u, self._engine.gram(self._v, x, np.float32))
+        return product
 
     def _transposed_times(self, y: Tall) -> Tall:
-        return self._matrix.T @ y - self._engine.matmul(self._v, self._engine.gram(self._u, y, np.float32))
+        product = self._matrix.T @ y
+        product -= self._engine.matmul(self._v, self._engine.gram(self._u, y, np.float32))
+        return product
 
 
 class Series(Operator):

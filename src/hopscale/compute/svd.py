@@ -85,7 +85,7 @@ def leading_triplets(
 
 
 def balanced(scores: Floats, sigma: NDArray[np.float64]) -> Floats:
-    """U·√Σ from U·Σ."""
+    """U·√Σ from U·Σ, once that is NumPy's."""
     root = np.sqrt(sigma)
     return np.divide(scores, root, out=np.zeros(scores.shape), where=root > 0).astype(np.float32)
 

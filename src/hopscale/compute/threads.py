@@ -26,7 +26,7 @@ from hopscale.compute.aligned import Floats, aligned, aligned_zeros
 from hopscale.compute.operators import Operator
 from hopscale.exceptions import ParameterError
 
-__all__ = ["TALL_CHUNK", "Threads", "effective_jobs", "kernel_csr", "ranges", "sparse_product"]
+__all__ = ["TALL_CHUNK", "Threads", "checked_jobs", "effective_jobs", "kernel_csr", "ranges", "sparse_product"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -35,21 +35,27 @@ TALL_CHUNK = 2048  # rows of a tall array that are multiplied at once
 ROW_CHUNK = 512  # rows of a sparse matrix that one thread multiplies: their part of the product stays in its cache
 
 
+def checked_jobs(name: str, n_jobs: Any) -> int | None:
+    """A number of threads, or None."""
+    if n_jobs is None:
+        return None
+    if not isinstance(n_jobs, (int, np.integer)) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ParameterError(f"must be a whole number other than 0, or None, not {n_jobs!r}", parameter=name)
+    return int(n_jobs)
+
+
 def effective_jobs(n_jobs: int | None) -> int:
     """Number of threads that ``n_jobs`` asks for; negative counts back from the number of cores.
 
     >>> effective_jobs(3)
     3
     """
-    if n_jobs is None:
-        return 1
-    if not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
-        raise ParameterError(f"must be a whole number other than 0, or None, not {n_jobs!r}", parameter="n_jobs")
-    if n_jobs > 0:
-        return int(n_jobs)
+    n_jobs = checked_jobs("n_jobs", n_jobs)
+    if n_jobs is None or n_jobs > 0:
+        return n_jobs or 1
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
-    return max(1, cores + 1 + int(n_jobs))
+    return max(1, cores + 1 + n_jobs)
 
 
 def ranges(count: int, size: int) -> list[tuple[int, int]]:
@@ -101,6 +107,7 @@ class Threads:
 
     def __enter__(self) -> Threads:
         _single_threaded_blas.enter()
+        self.stop[0] = 0
         self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="hopscale")
         return self
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from hopscale.checks import check_fields, check_seed, choice, parameter, seed_of, whole
-from hopscale.compute.threads import effective_jobs
-from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError, ParameterError, Setting
+from hopscale.checks import check_seed, checked_fields, choice, parameter, seed_of, switch, whole
+from hopscale.compute.threads import Threads, checked_jobs
+from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, Setting, warn
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
 from hopscale.io.vectors import write_vectors
@@ -38,9 +38,9 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
 
     dimensions: int = parameter(128, whole, least=1)
     _: KW_ONLY
-    n_jobs: int | None = -1
+    n_jobs: int | None = parameter(-1, checked_jobs)
     random_state: Any = parameter(0, check_seed)
-    verbose: bool = False
+    verbose: bool = parameter(False, switch)
 
     kind: ClassVar[str] = "own"
     time: ClassVar[str] = "-"
@@ -85,10 +85,12 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
 
     def configure(self, **settings: Any) -> NodeEmbedding:
         """Set parameters by plain name; one that neither the model nor its solver has is an error."""
-        self.set_params(**{name: value for name, value in settings.items() if name in self.get_params(deep=False)})
+        tried = clone(self)
+        tried.set_params(**{name: value for name, value in settings.items() if name in self.get_params(deep=False)})
         for name in settings:
-            if name not in self.settings():
-                raise ParameterError(f"means nothing to {self._told(name)}", parameter=name)
+            if name not in tried.settings():
+                raise ParameterError(f"means nothing to {tried._told(name)}", parameter=name)
+        self.set_params(**{name: value for name, value in settings.items() if name in self.get_params(deep=False)})
         return self
 
     def _told(self, parameter: str) -> str:
@@ -99,8 +101,7 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense, before a graph is read."""
-        check_fields(self)
-        effective_jobs(self.n_jobs)
+        checked_fields(self)
 
     @abstractmethod
     def _learn(self, graph: AttributedGraph, seed: int) -> None:
@@ -126,10 +127,18 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
                 "dropped unless the graph is made with ",
                 Setting("self_loops", True),
             )
-        self._learn(graph, seed_of(self.random_state))
+        # Learning sees parameters as their checks return them: arithmetic on NumPy's small integers would overflow.
+        checked = copy(self)
+        checked.__dict__.update(checked_fields(self))
+        checked._learn(graph, seed_of(self.random_state))
+        self.__dict__.update({name: value for name, value in vars(checked).items() if name.endswith("_")})
         self.__dict__.pop("_node_index", None)
         self._warn_of_empty_dimensions()
         return self
+
+    def _engine(self) -> Threads:
+        """What the work runs on."""
+        return Threads(self.n_jobs, verbose=bool(self.verbose))
 
     def fit_transform(self, graph: Any, y: Any = None) -> NDArray[np.float32]:
         """Learn and return the nodes' vectors, ``embedding_``."""
@@ -165,11 +174,9 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
         for label, columns in self.scale_columns_.items():
             empty = int((~self.embedding_[:, columns].any(axis=0)).sum())
             if empty:
-                warnings.warn(
-                    f"scale {label}: {empty} of {columns.stop - columns.start} dimensions are zero: what it "
-                    "learns from has no more directions",
-                    HopscaleWarning,
-                    stacklevel=3,
+                warn(
+                    f"scale {label}: {empty} of {columns.stop - columns.start} dimensions are zero: what it learns "
+                    "from has no more directions"
                 )
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -233,7 +240,9 @@ class SolverChoice:
     def chosen_solver(self) -> Solver:
         """A copy of the solver that the parameters ask for."""
         if isinstance(self.solver, Solver) and self.solver.name in self.solvers:
-            return clone(self.solver)  # type: ignore[no-any-return]
+            solver: Solver = clone(self.solver)
+            solver.__dict__.update(checked_fields(solver))
+            return solver
         if not isinstance(self.solver, str) or self.solver not in self.solvers:
             names = ", ".join(map(repr, self.solvers))
             classes = ", ".join(type(make()).__name__ for make in self.solvers.values())
@@ -244,11 +253,17 @@ class SolverChoice:
 
     def set_params(self, **parameters: Any) -> Any:
         """Set parameters; ``solver__epochs`` sets one of the solver, by name or not."""
-        if any(name.startswith("solver__") for name in parameters):
-            self.solver = parameters.pop("solver", self.solver)
-            if isinstance(self.solver, str):
-                self.solver = self.chosen_solver()
-        return super().set_params(**parameters)  # type: ignore[misc]
+        nested = {name[8:]: parameters.pop(name) for name in list(parameters) if name.startswith("solver__")}
+        before = self.solver
+        super().set_params(**parameters)  # type: ignore[misc]
+        if nested:
+            try:
+                solver = self.chosen_solver() if not isinstance(self.solver, Solver) else self.solver
+                self.solver = solver.set_params(**nested)
+            except ParameterError:
+                self.solver = before
+                raise
+        return self
 
     def settings(self) -> dict[str, Any]:
         """Values of all parameters by plain name; where model and solver share a name, the model's."""

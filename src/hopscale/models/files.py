@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable
 from importlib.metadata import version
 from numbers import Integral, Real
 from pathlib import Path
@@ -78,6 +77,11 @@ def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
     if MODELS.get(name) is not type(model):
         raise ParameterError(f"cannot save this {name}: another model has that name, and a file knows no more than it")
     check_is_fitted(model)
+    model.check_parameters()  # or the file could not be read
+    if isinstance(model, SolverChoice):
+        for solver in (model.chosen_solver(), getattr(model, "solver_", None)):
+            if solver is not None and type(solver) is not type(model.solvers[solver.name]()):
+                raise ParameterError(f"cannot save a solver of class {type(solver).__name__}", parameter="solver")
     tensors, facts = model._state()
     tensors = {
         "embedding": model.embedding_,
@@ -228,7 +232,7 @@ class ModelFile:
             raise self.wrong(f"its solver cannot be: {error}") from error
         return solver
 
-    def _built(self, kind: Callable[..., Any], settings: Any, *structures: type) -> Any:
+    def _built(self, kind: Any, settings: Any, *structures: type) -> Any:
         """An object with settings from a file, none of them unknown; those that are missing as they were then."""
         plain: tuple[type, ...] = (str, int, float, type(None), *structures)
         if not isinstance(settings, dict) or not all(isinstance(value, plain) for value in settings.values()):
@@ -236,7 +240,10 @@ class ModelFile:
         unknown = sorted(set(settings) - set(kind().get_params(deep=False)))
         if unknown:
             raise self.wrong(f"{kind.__name__} has no parameter {', '.join(map(repr, unknown))} in this version")
-        return kind(**{**kind.settings_before, **settings})  # type: ignore[attr-defined]
+        before: dict[str, Any] = {}
+        for each in reversed(kind.__mro__):
+            before |= vars(each).get("settings_before", {})
+        return kind(**{**before, **settings})
 
     def _parsed(self, text: str | bytes, what: str) -> Any:
         try:

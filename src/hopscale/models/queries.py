@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Hashable
 from functools import cached_property
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import whole
-from hopscale.exceptions import HopscaleWarning, ParameterError, UnknownNodeError
+from hopscale.exceptions import ParameterError, UnknownNodeError, warn
 
 __all__ = ["VectorQueries", "no_feature_vectors"]
 
@@ -121,11 +120,9 @@ class VectorQueries:
     def _warn_of_nothing(self, node: Hashable, labels: list[str]) -> None:
         if labels:
             where = "" if len(labels) == len(self.scale_columns_) else f" at scale {', '.join(labels)}"
-            warnings.warn(
-                f"nothing is known of node {node!r}{where}: its vector is zero, since no feature stands out there "
-                "or none is met",
-                HopscaleWarning,
-                stacklevel=3,
+            warn(
+                f"nothing is known of node {node!r}{where}: its vector is zero, since no feature stands out there or "
+                "none is met"
             )
 
     def _columns(self, scale: int | str | None) -> slice:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from hopscale.checks import check_fields
+from hopscale.checks import checked_fields
 from hopscale.compute import Threads
 from hopscale.compute.aligned import Floats
 from hopscale.exceptions import ParameterError
@@ -20,7 +20,7 @@ from hopscale.walks import Scale, WalkContext
 __all__ = ["Solution", "Solver"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """Vectors of one scale: G·Hᵀ estimates the target matrix.
 
@@ -57,7 +57,7 @@ class Solver(BaseEstimator, ABC):  # type: ignore[misc]
 
     def check(self, window: int) -> None:
         """Refuse parameters that make no sense for walks of ``window`` hops."""
-        check_fields(self)
+        checked_fields(self)
 
     @abstractmethod
     def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> list[Solution]:

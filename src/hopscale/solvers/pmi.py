@@ -7,7 +7,6 @@ from sampled walks: V is learnt from as many rows as fit, then every row is proj
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,11 +16,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hopscale.checks import choice, memory_bytes, number, parameter, whole
+from hopscale.checks import choice, memory, memory_bytes, number, parameter, whole
 from hopscale.compute import Operator, Threads
 from hopscale.compute.aligned import Floats
 from hopscale.compute.svd import leading_triplets
-from hopscale.exceptions import HopscaleWarning, ParameterError, Setting
+from hopscale.exceptions import ParameterError, Setting, warn
 from hopscale.solvers.base import Solution, Solver
 from hopscale.walks import Scale, WalkContext
 from hopscale.walks.panels import ExactRows, Panel, PanelMatrix
@@ -69,7 +68,7 @@ class PMI(Solver):
     noise_exponent: float = parameter(1.0, number, least=0)
     rows: RowChoice = parameter("auto", choice, options=get_args(RowChoice))
     walks: int = parameter(800, whole, least=1, most=MAX_WALKS)
-    memory_limit: int | str = parameter("4GiB", memory_bytes)
+    memory_limit: int | str = parameter("4GiB", memory)
 
     def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> list[Solution]:
         """Solutions of all scales."""
@@ -234,7 +233,7 @@ class _Targets:
 
     def _warn_of_sampling(self, scale: Scale) -> None:
         if self._solver.rows == "auto":
-            warning = HopscaleWarning(
+            warn(
                 f"scale {scale.label}: exact rows would take more than ",
                 Setting("memory_limit"),
                 f" ({self._memory:,} bytes) or too long; they are estimated from {self._solver.walks} walks a node. ",
@@ -243,7 +242,6 @@ class _Targets:
                 Setting("rows", "sampled"),
                 " silences this",
             )
-            warnings.warn(warning, stacklevel=7)  # the call of fit
 
     # How exact rows are computed within the memory limit.
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale._core import _native
-from hopscale.checks import choice, number, parameter, whole
+from hopscale.checks import choice, number, parameter, switch, whole
 from hopscale.compute import Threads
 from hopscale.compute.aligned import Floats, aligned, aligned_zeros
 from hopscale.exceptions import DivergenceError, ParameterError, Setting
@@ -89,7 +89,7 @@ class SGNS(Solver):
     start: Start = parameter("degree", choice, options=get_args(Start))
     epochs: int = parameter(5, whole, least=1)
     negatives: int = parameter(5, whole, least=1, most=MAX_NEGATIVES)
-    share_negatives: bool = True
+    share_negatives: bool = parameter(True, switch)
     noise_exponent: float = parameter(1.0, number, least=0)
     subsample: float = parameter(0.0, number, least=0)
     learning_rate: float = parameter(0.05, number, least=0, above=True)

@@ -64,7 +64,7 @@ def split_dimensions(dimensions: int, hop_groups: Sequence[tuple[int, ...]]) -> 
     return [Scale(group, sum(next(shares) for _ in group)) for group in hop_groups]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WalkContext:
     """Walks on a graph, and what they see at a node: its row of the context matrix F.
 

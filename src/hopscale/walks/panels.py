@@ -30,7 +30,7 @@ ROWS = 4096  # rows of a block that are compressed in one go; their scratch spac
 PANEL_GROUP = 32  # panels of a streamed product that are alive at once
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Panel:
     """Positive entries of a block of consecutive columns, row by row."""
 
@@ -57,7 +57,6 @@ class ExactRows:
         self.count = -(-context.n_features // width)
         self._by_column = sp.csc_array(context.features)
         self._columns = kernel_csr(self._by_column)
-        self._spare: deque[Floats] = deque()  # blocks that are used again: fresh memory costs as much as a hop
 
     @staticmethod
     def work(context: WalkContext, scales: Sequence[Scale]) -> float:
@@ -81,7 +80,8 @@ class ExactRows:
         """A panel for each scale, column block by column block, in the order asked for."""
         _ = self.context.transitions.kernel  # made once, before threads ask for it
         wanted = range(self.count) if order is None else order
-        return engine.map(lambda j: self._panel(scales, scalings, j), wanted, at_once=at_once)
+        spare: deque[Floats] = deque()  # blocks that are used again: fresh memory costs as much as a hop
+        return engine.map(lambda j: self._panel(scales, scalings, j, spare), wanted, at_once=at_once)
 
     def project(
         self, scale: Scale, scaling: NDArray[np.float32], basis: Floats, engine: Threads, *, at_once: int
@@ -96,10 +96,12 @@ class ExactRows:
                 bar.update(group.n_panels)
         return np.ascontiguousarray(y[:, : basis.shape[1]])
 
-    def _panel(self, scales: Sequence[Scale], scalings: Sequence[NDArray[np.float32]], j: int) -> list[Panel]:
+    def _panel(
+        self, scales: Sequence[Scale], scalings: Sequence[NDArray[np.float32]], j: int, spare: deque[Floats]
+    ) -> list[Panel]:
         n, graph = self.context.n_nodes, self.context.transitions.kernel
         first, last = j * self.width, min((j + 1) * self.width, self.context.n_features)
-        block, other = self._block(), self._block()
+        block, other = self._block(spare), self._block(spare)
         pooled: dict[int, Floats] = {}
         panels: dict[int, Panel] = {}
         F = self._by_column
@@ -128,13 +130,13 @@ class ExactRows:
                     scaling[: last - first] = scalings[i][first:last] / len(scale.hops)
                     panels[i] = _compressed(total, scaling)
                     pooled.pop(i, None)
-        self._spare.extend((block, other))
+        spare.extend((block, other))
         return [panels[i] for i in range(len(scales))]
 
-    def _block(self) -> Floats:
+    def _block(self, spare: deque[Floats]) -> Floats:
         """A block of any content: one used before, if there is one."""
         try:
-            return self._spare.pop()
+            return spare.pop()
         except IndexError:
             return np.empty((self.context.n_nodes, self.width), dtype=np.float32)
 
@@ -155,7 +157,8 @@ class PanelMatrix(Operator):
         return y[:, : x.shape[1]]
 
     def _transposed_times(self, y: Floats) -> Floats:
-        right = y if y.shape[1] == padded(y.shape[1]) else aligned(y)
+        ready = y.shape[1] == padded(y.shape[1]) and y.flags.c_contiguous and y.dtype == np.float32
+        right = y if ready else aligned(y)
         w = aligned_zeros(self.n_panels * self._width, y.shape[1])
 
         def one(j: int) -> None:

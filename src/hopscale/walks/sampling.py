@@ -49,7 +49,7 @@ def noise_layout(weights: NDArray[Any]) -> NoiseLayout:
     return NoiseLayout(last, order.astype(np.uint32), guide.astype(np.uint32), shift)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RowSampler:
     """Positive entries of log(scaling · mean PʳF), with PʳF estimated from ``walks`` walks of each node."""
 

@@ -20,7 +20,7 @@ __all__ = ["Start", "Transitions", "alias_table", "scaled_rows", "smoothing"]
 Start = Literal["degree", "node"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Transitions:
     """P = D⁻¹A of an undirected graph, or the second-order walk of node2vec.
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.checks import in_words, memory_bytes, parameter, whole
+from hopscale.checks import in_words, memory, memory_bytes, parameter, whole
 from hopscale.compute import Threads
 from hopscale.compute.svd import MAX_RANK
 from hopscale.exceptions import GraphError, ParameterError, Setting
@@ -26,7 +26,7 @@ class MatrixEmbedding(NodeEmbedding, abstract=True):
 
     dimensions: int = parameter(128, whole, least=1, most=MAX_RANK)
     _: KW_ONLY
-    memory_limit: int | str = parameter("4GiB", memory_bytes)
+    memory_limit: int | str = parameter("4GiB", memory)
 
     reads_features: ClassVar[bool] = False
     way_out: ClassVar[str] = ""  # what else would take less memory
@@ -52,8 +52,8 @@ class MatrixEmbedding(NodeEmbedding, abstract=True):
             )
         self._check_memory(graph)
         try:
-            with Threads(self.n_jobs, verbose=bool(self.verbose)) as engine:
-                blocks = self._vectors(graph, seed, engine)
+            with self._engine() as engine:
+                blocks = {label: engine.host(x) for label, x in self._vectors(graph, seed, engine).items()}
         except np.linalg.LinAlgError as error:
             raise GraphError("the graph's weights or values span too wide a range to compute with") from error
         embedding = np.hstack(list(blocks.values())).astype(np.float32)

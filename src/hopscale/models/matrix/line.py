@@ -13,6 +13,7 @@ from hopscale.checks import even, parameter
 from hopscale.compute import Threads
 from hopscale.compute.svd import MAX_RANK, leading_eigenpairs, product_eigenpairs, triplets_bytes
 from hopscale.compute.threads import effective_jobs
+from hopscale.exceptions import ParameterError
 from hopscale.graph import AttributedGraph
 from hopscale.models.base import SolverChoice
 from hopscale.models.matrix.base import MatrixEmbedding
@@ -93,7 +94,11 @@ class LINE(SolverChoice, MatrixEmbedding):
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense, before a graph is read."""
         super().check_parameters()
-        self.chosen_solver().check(window=1)
+        solver, plain = self.chosen_solver(), PMI()
+        solver.check(window=1)
+        for name in ("rows", "walks", "memory_limit") if isinstance(solver, PMI) else ():
+            if getattr(solver, name) != getattr(plain, name):
+                raise ParameterError("means nothing here: one step is always computed exactly", parameter=name)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, edges = graph.n_nodes, 24.0 * graph.adjacency.nnz

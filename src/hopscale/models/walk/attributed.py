@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 
+from hopscale.checks import parameter, switch
 from hopscale.models.walk.base import ContextKind, WalkEmbedding
 
 __all__ = ["AttributedWalk"]
@@ -18,8 +19,8 @@ class AttributedWalk(WalkEmbedding, abstract=True):
     memory = "O(nnz + (n + q) d)"
 
     _: KW_ONLY
-    self_scale: bool = True
-    ego: bool = False
+    self_scale: bool = parameter(True, switch)
+    ego: bool = parameter(False, switch)
 
     @property
     def context(self) -> ContextKind:  # type: ignore[override]

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, asdict, dataclass, replace
 from itertools import pairwise
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hopscale.checks import parameter, whole
-from hopscale.compute import Threads
+from hopscale.checks import choice, parameter, whole
 from hopscale.compute.svd import MAX_RANK
-from hopscale.exceptions import GraphError, HopscaleWarning, ParameterError, Setting
+from hopscale.exceptions import GraphError, ParameterError, Setting, warn
 from hopscale.graph import AttributedGraph, name_array
 from hopscale.io import as_graph
 from hopscale.models.base import NodeEmbedding, SolverChoice
@@ -32,9 +30,11 @@ class _Learnt:
     """What a fit leaves: one solution a scale, whose vectors are columns of the embeddings."""
 
     solutions_: list[Solution]
-    solver_: Solver  # this and the next two as they were at the time: what changes later must not move new nodes
+    # As they were at the time: what changes later must not move new nodes.
+    solver_: Solver
     seed_: int
     bias_: tuple[float, float]
+    context_: ContextKind
 
 
 @dataclass(eq=False, repr=False)
@@ -88,9 +88,12 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense, before a graph is read."""
         super().check_parameters()
-        self._scales()
-        solver = self.chosen_solver()
-        solver.check(self.window)
+        choice("context", self.context, get_args(ContextKind))
+        choice("start", self.start, get_args(Start))
+        scales, solver = self._scales(), self.chosen_solver()
+        solver.check(max(scale.hops[-1] for scale in scales))
+        if len(self.bias) != 2 or min(self.bias) <= 0:
+            raise ParameterError(f"must be a pair of positive numbers, not {self.bias!r}", parameter="bias")
         if self.bias != (1.0, 1.0) and isinstance(solver, PMI) and solver.rows == "exact":
             raise ParameterError(
                 "is for walks without a bias: where a walk remembers its last step, rows are known from samples only",
@@ -101,14 +104,15 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
     def _learn(self, graph: AttributedGraph, seed: int) -> None:
         scales, solver, context = self._scales(), self.chosen_solver(), self._walk_context(graph)
         names = self.context_names(graph)
-        with Threads(self.n_jobs, verbose=bool(self.verbose)) as engine:
+        with self._engine() as engine:
             solutions = solver.fit(context, scales, engine, seed)
         embedding = np.hstack([solution.node_vectors for solution in solutions])
         feature_embedding = np.hstack([solution.feature_vectors for solution in solutions])
         if not np.isfinite(embedding).all() or not np.isfinite(feature_embedding).all():
             raise GraphError("the vectors are not finite: the graph's weights or values span too wide a range")
         self.node_ids_, self.feature_names_ = graph.node_ids, names
-        self.solver_, self.seed_, self.bias_ = solver, seed, (float(self.bias[0]), float(self.bias[1]))
+        self.solver_, self.seed_, self.context_ = solver, seed, self.context
+        self.bias_ = float(self.bias[0]), float(self.bias[1])
         self._keep(solutions, embedding, feature_embedding)
 
     def _keep(
@@ -137,17 +141,22 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
         ndarray of shape (n, dimensions)
         """
         check_is_fitted(self)
-        if not self.inductive:
+        if self.context_ != "features":
             raise self._not_inductive("its context holds the training nodes themselves")
         graph = as_graph(graph)
         context = WalkContext(Transitions(graph.adjacency, *self.bias_), self._matched_features(graph), self.start)
-        with Threads(self.n_jobs, verbose=bool(self.verbose)) as engine:
+        with self._engine() as engine:
             return np.hstack(self.solver_.project(context, self.solutions_, engine, self.seed_))
 
     # Checking what came in.
 
     def _scales(self) -> list[Scale]:
-        groups = self.hop_groups()
+        try:
+            groups = [_hops(group) for group in self.hop_groups()]
+        except ValueError as error:
+            raise ParameterError(f"the scales of {type(self).__name__} are not groups of hops: {error}") from error
+        if not groups or len({Scale(group, 1).label for group in groups}) < len(groups):
+            raise ParameterError(f"{type(self).__name__} has no scale, or two of the same hops: {groups}")
         scales = split_dimensions(self.dimensions, groups)
         if min(scale.dimensions for scale in scales) < 1:
             raise ParameterError(
@@ -205,11 +214,7 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
         entries = where[graph.features.indices]
         known = entries >= 0
         if not graph.features.nnz:
-            warnings.warn(
-                "no node of the graph has a feature: there is nothing to place it by, and all vectors are zero",
-                HopscaleWarning,
-                stacklevel=3,
-            )
+            warn("no node of the graph has a feature: there is nothing to place it by, and all vectors are zero")
         if not known.all():
             unknown = np.unique(graph.features.indices[~known])
             if not known.any():
@@ -217,11 +222,9 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
                     "none of the graph's features is known to this model: features are matched by name, here "
                     f"{graph.feature_names[unknown[0]]!r}, there {self.feature_names_[0]!r}"
                 )
-            warnings.warn(
+            warn(
                 f"{len(unknown)} feature(s) ({int((~known).sum())} of {graph.features.nnz} entries) are unknown to "
-                "this model and ignored",
-                HopscaleWarning,
-                stacklevel=3,
+                "this model and ignored"
             )
         rows = np.repeat(np.arange(graph.n_nodes), np.diff(graph.features.indptr))[known]
         shape = (graph.n_nodes, len(self.feature_names_))
@@ -255,7 +258,20 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
     def _widths(self) -> dict[str, int]:
         return {scale.label: scale.dimensions for scale in self.scales_}
 
-    # Files.
+    # Copies and files: the solutions' vectors are columns of the embeddings, and kept once.
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if "solutions_" in state:
+            none = np.zeros((0, 0), dtype=np.float32)
+            bare = [replace(s, node_vectors=none, feature_vectors=none) for s in state["solutions_"]]
+            state = {**state, "solutions_": bare}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "solutions_" in state:
+            self._keep(self.solutions_, self.embedding_, self.feature_embedding_)
 
     def _state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         tensors: dict[str, NDArray[Any]] = {
@@ -265,7 +281,13 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
         if self.singular_values_ is not None:
             tensors["singular_values"] = self.singular_values_
         scales = [{**asdict(s.scale), "sampled": s.sampled, "rows": s.rows} for s in self.solutions_]
-        return tensors, {"scales": scales, "solver": self.solver_, "seed": self.seed_, "bias": self.bias_}
+        return tensors, {
+            "scales": scales,
+            "solver": self.solver_,
+            "seed": self.seed_,
+            "bias": self.bias_,
+            "context": self.context_,
+        }
 
     def _restore(self, embedding: NDArray[np.float32], file: Any) -> None:
         listed = file.fact("scales")
@@ -273,15 +295,18 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
             scales = [Scale(_hops(entry["hops"]), _count(entry["dimensions"])) for entry in listed]
         except (TypeError, KeyError, ValueError) as error:
             raise file.wrong(f"'scales' does not list hops and dimensions ({error!r})") from error
-        labels = {scale.label for scale in scales if scale.hops and scale.dimensions > 0}
+        labels = {scale.label for scale in scales if scale.dimensions > 0}
         if not scales or len(labels) < len(scales):
             raise file.wrong("'scales' has none, or an empty or repeated one")
         self.solver_, self.seed_, self.bias_ = file.solver(self), file.count("seed"), self._stored_bias(file)
+        self.context_ = file.fact("context", self.context)
+        if self.context_ not in get_args(ContextKind):
+            raise file.wrong(f"'context' is not one of {', '.join(get_args(ContextKind))}")
         q, d = len(self.feature_names_), sum(scale.dimensions for scale in scales)
         if embedding.shape[1] != d:
             raise file.wrong(f"the vectors have {embedding.shape[1]} dimensions, the scales {d}")
         probability = file.numbers("feature_probability", (len(scales), q))
-        sigma = file.numbers("singular_values", (d,)) if self.solver_.name == "pmi" else None
+        sigma = file.numbers("singular_values", (d,)) if isinstance(self.solver_, PMI) else None
         feature_embedding = file.numbers("feature_embedding", (q, d))
         solutions, first = [], 0
         for scale, entry, p in zip(scales, listed, probability, strict=True):
@@ -314,6 +339,6 @@ def _count(value: Any, most: int = 2**31 - 1) -> int:
 
 def _hops(values: Any) -> tuple[int, ...]:
     hops = tuple(_count(value, most=MAX_WINDOW) for value in values)
-    if any(later <= earlier for earlier, later in pairwise(hops)):
-        raise ValueError(f"{list(hops)} does not rise from hop to hop")
+    if not hops or any(later <= earlier for earlier, later in pairwise(hops)):
+        raise ValueError(f"{list(hops)} is empty, or does not rise from hop to hop")
     return hops

@@ -73,8 +73,8 @@ class Node2Vec(WalkEmbedding):
 
     _: KW_ONLY
     window: int = parameter(10, whole, least=1, most=MAX_WINDOW)
-    p: float = parameter(1.0, number, least=1e-3, below=1001)
-    q: float = parameter(1.0, number, least=1e-3, below=1001)
+    p: float = parameter(1.0, number, least=1e-3, most=1000)
+    q: float = parameter(1.0, number, least=1e-3, most=1000)
 
     @property
     def bias(self) -> tuple[float, float]:
