@@ -112,7 +112,7 @@ class HopscaleWarning(_Message, UserWarning):
 
 def warn(*parts: str | Setting) -> None:
     """Warn of something, at the line of code that called hopscale, directly or through scikit-learn."""
-    level, frame = 1, sys._getframe(1)
+    level, frame = 2, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("hopscale", "sklearn"):
         level, frame = level + 1, frame.f_back
     warnings.warn(HopscaleWarning(*parts), stacklevel=level)

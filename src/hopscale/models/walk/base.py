@@ -153,7 +153,7 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
     def _scales(self) -> list[Scale]:
         try:
             groups = [_hops(group) for group in self.hop_groups()]
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ParameterError(f"the scales of {type(self).__name__} are not groups of hops: {error}") from error
         if not groups or len({Scale(group, 1).label for group in groups}) < len(groups):
             raise ParameterError(f"{type(self).__name__} has no scale, or two of the same hops: {groups}")
