@@ -147,7 +147,7 @@ struct Train {
                     HOPSCALE_PREFETCH(model.features.columns + model.features.offsets[reached[k]]);
                 for (int k = 0; k < together * hops; ++k) {
                     const int32_t u = reached[k];
-                    for (int64_t e = model.features.offsets[u]; e < model.features.offsets[u + 1]; ++e) {
+                    for (int64_t e = model.features.offsets[u]; e < model.features.offsets[u + 1]; ++e)
                         for (uint32_t times = uses(random, e); times; --times) {
                             const uint32_t f = uint32_t(model.features.columns[e]);
                             fetch<NV>(f);
@@ -158,7 +158,6 @@ struct Train {
                                 n = 0;
                             }
                         }
-                    }
                 }
             }
             if (n) flush<NV>(g, random, positives, n);

@@ -162,13 +162,10 @@ void bind_structs(nb::module_ &m) {
     nb::class_<Held<Graph>>(m, "Graph")
         .def("__init__", made_by(&make_graph), "offsets"_a, "neighbors"_a, nb::kw_only(), "inverse_degrees"_a,
              "weights"_a = nb::none(), "keep"_a = nb::none(), "other"_a = nb::none(), "back"_a = 1.0f, "away"_a = 1.0f,
-             Release())
-        .def_prop_ro("n_nodes", [](const Held<Graph> &self) { return self.n_nodes; });
+             Release());
 
-    nb::class_<Held<Csr>>(m, "Csr")
-        .def("__init__", made_by(&make_csr), "offsets"_a, "columns"_a, "values"_a, "n_columns"_a, Release())
-        .def_prop_ro("shape", [](const Held<Csr> &self) { return std::pair(self.n_rows, self.n_columns); })
-        .def_prop_ro("nnz", [](const Held<Csr> &self) { return self.offsets[self.n_rows]; });
+    nb::class_<Held<Csr>>(m, "Csr").def("__init__", made_by(&make_csr), "offsets"_a, "columns"_a, "values"_a,
+                                        "n_columns"_a, Release());
 
     nb::class_<Held<Noise>>(m, "Noise")
         .def("__init__", made_by(&make_noise), "last"_a, "feature"_a, "guide"_a, "shift"_a, Release());

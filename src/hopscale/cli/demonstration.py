@@ -15,8 +15,6 @@ from hopscale.models.walk.musae import MUSAE
 __all__ = ["demo"]
 
 _NODE = 7  # a digit whose neighbours show something
-_NEIGHBORS = 5
-_FEATURES = 3
 
 
 @click.command()
@@ -38,8 +36,8 @@ def _digits() -> tuple[dict[str, Any], list[str]]:
     graph, model = digits(), MUSAE()
     _, seconds = timed(lambda: model.fit(graph))
     label = graph.labels.tolist()  # type: ignore[union-attr]
-    found = [(node, label[node], near) for node, near in model.neighbors(_NODE, k=_NEIGHBORS)]
-    results, explanation = scores(model, graph, "classification"), model.explain(_NODE, k=_FEATURES)
+    found = [(node, label[node], near) for node, near in model.neighbors(_NODE, k=5)]
+    results, explanation = scores(model, graph, "classification"), model.explain(_NODE, k=3)
     document = {
         "nodes": graph.n_nodes,
         "edges": graph.n_edges,

@@ -184,10 +184,8 @@ def _checked_outputs(
 
 
 def _described(graph: AttributedGraph) -> str:
-    return (
-        f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features "
-        f"({graph.features.nnz:,} entries)"
-    )
+    size = f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features"
+    return f"{size} ({graph.features.nnz:,} entries)"
 
 
 def _summary(vectors: NDArray[np.float32], seconds: float, *places: str) -> str:

@@ -31,7 +31,6 @@ _SEVERAL = 4  # models that share a parameter, beyond which they are not listed
 class _Parameter:
     """A parameter as one class has it."""
 
-    name: str
     owner: str
     hint: Any
     default: Any
@@ -44,7 +43,7 @@ def _parameters(kind: Any) -> dict[str, _Parameter]:
     hints, defaults = get_type_hints(kind), kind().get_params(deep=False)
     owner = getattr(kind, "name", kind.__name__.lower())
     return {
-        name: _Parameter(name, owner, hints[name], defaults[name], told.get(name, ""))
+        name: _Parameter(owner, hints[name], defaults[name], told.get(name, ""))
         for name in sorted(defaults, key=[*told, *defaults].index)
         if name != "verbose"
     }
@@ -133,19 +132,19 @@ def chosen_model(name: str, options: dict[str, Any]) -> NodeEmbedding:
     return model
 
 
-def parameters_of(name: str) -> list[dict[str, Any]]:
+def parameters_of(model_name: str) -> list[dict[str, Any]]:
     """The options of a model and its solvers: flag, default, whose it is and what it says."""
-    texts, model = _by_name(), MODELS[name]
+    texts, model = _by_name(), MODELS[model_name]
     makers = model.solvers.values() if issubclass(model, SolverChoice) else ()
     return [
         {
-            "option": flag(each.name),
-            "default": getattr(part, each.name),
+            "option": flag(name),
+            "default": getattr(part, name),
             "of": each.owner,
-            "help": each.help or _text(texts[each.name]),
+            "help": each.help or _text(texts[name]),
         }
         for part in (model(), *(make() for make in makers))
-        for each in _parameters(type(part)).values()
+        for name, each in _parameters(type(part)).items()
     ]
 
 

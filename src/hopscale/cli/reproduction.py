@@ -95,13 +95,11 @@ def reproduce(
             **{name: value for name, value in others.items() if value != ()},
         )
         failures = run(chosen, options, output, say=console.say, progress=not console.quiet)
-    written = render(chosen, output)
+    written = [str(path) for path in render(chosen, output)]
     if not written:
         console.say(f"there are no records of {', '.join(chosen)} in {output / 'records'}: nothing to write")
-    console.answer(
-        {"written": [str(path) for path in written], "failures": failures},
-        [*(str(path) for path in written), *(f"failed: {failure}" for failure in failures)],
-    )
+    lines = [*written, *(f"failed: {failure}" for failure in failures)]
+    console.answer({"written": written, "failures": failures}, lines)
     return 1 if failures else 0
 
 
