@@ -18,7 +18,7 @@ __all__ = ["digits", "erdos_renyi", "figure1", "planted_blocks"]
 
 _SUITS = ("club", "heart", "diamond", "spade")
 _FIGURE1_EDGES = "AB BC AD AE DE BE CE BF JF KF IF IG HG FH IH"
-_FIGURE1_FEATURES = "Acd Bds Cchd Dh Ehs Fs Gh Hcd Ihs Jc Kchds"  # a node and the initials of its suits
+_FIGURE1_FEATURES = "A:cd B:ds C:chd D:h E:hs F:s G:h H:cd I:hs J:c K:chds"  # initials of the suits
 
 # Dark enough to belong to the stroke: half of the 16 grey levels.
 _INK = 8
@@ -51,7 +51,7 @@ def figure1() -> AttributedGraph:
     >>> bool((one[D] == one[G]).all()), bool((two[D] == two[G]).all())
     (True, False)
     """
-    held = {word[0]: word[1:] for word in _FIGURE1_FEATURES.split()}
+    held = dict(entry.split(":") for entry in _FIGURE1_FEATURES.split())
     nodes = list(held)
     u, v = np.array([[nodes.index(end) for end in edge] for edge in _FIGURE1_EDGES.split()]).T
     features = [[suit[0] in suits for suit in _SUITS] for suits in held.values()]
