@@ -1,7 +1,7 @@
 """Types of the kernels.
 
 A class checks its arrays when it is made and keeps them; they must not be changed afterwards. What does not fit raises
-ValueError. Tables of vectors have rows of a multiple of 16 floats. kernels.hpp, first_hop.hpp and sampling.hpp say what
+ValueError. Tables of vectors have rows of a multiple of 16 floats. kernels.hpp and portable.hpp say what
 is computed, structs.hpp what the fields mean.
 """
 
@@ -10,9 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+_Bytes = NDArray[np.uint8]
 _Floats = NDArray[np.float32]
 _Ids = NDArray[np.int32]
 _Offsets = NDArray[np.int64]
+_Words = NDArray[np.uint32]
+_Panel = tuple[_Words, _Bytes, _Floats]  # offsets, columns, values
 
 def instruction_sets() -> list[str]: ...
 def instruction_set() -> str: ...
@@ -31,28 +34,15 @@ class Graph:
         back: float = 1.0,
         away: float = 1.0,
     ) -> None: ...
-    @property
-    def n_nodes(self) -> int: ...
 
 class Csr:
     def __init__(self, offsets: _Offsets, columns: _Ids, values: _Floats, n_columns: int) -> None: ...
-    @property
-    def shape(self) -> tuple[int, int]: ...
-    @property
-    def nnz(self) -> int: ...
 
 class Noise:
-    def __init__(
-        self, last: NDArray[np.uint32], feature: NDArray[np.uint32], guide: NDArray[np.uint32], shift: int
-    ) -> None: ...
+    def __init__(self, last: _Words, feature: _Words, guide: _Words, shift: int) -> None: ...
 
 class Panels:
-    def __init__(
-        self,
-        panels: Sequence[tuple[NDArray[np.uint32], NDArray[np.uint8], _Floats]],  # offsets, columns, values
-        n_rows: int,
-        width: int,
-    ) -> None: ...
+    def __init__(self, panels: Sequence[_Panel], n_rows: int, width: int) -> None: ...
 
 class SkipGram:
     def __init__(
@@ -75,24 +65,22 @@ class SkipGram:
         node_vectors: _Floats,
         feature_vectors: _Floats,
         own: _Floats | None,
-        touches: NDArray[np.uint32] | None,
+        touches: _Words | None,
         nodes: _Ids,
-        visits: NDArray[np.int64],
+        visits: _Offsets,
         *,
         learning_rate: float,
         round: int,  # noqa: A002
-        stop: NDArray[np.uint8],
+        stop: _Bytes,
     ) -> tuple[int, int]: ...
 
 def propagate(graph: Graph, block: _Floats, out: _Floats) -> None: ...
 def first_hop(graph: Graph, features_by_column: Csr, first: int, last: int, out: _Floats) -> None: ...
-def compress(
-    block: _Floats, scale: _Floats, offsets: NDArray[np.uint32], columns: NDArray[np.uint8], values: _Floats
-) -> int: ...
+def compress(block: _Floats, scale: _Floats, offsets: _Words, columns: _Bytes, values: _Floats) -> int: ...
 def panels_times(panels: Panels, x: _Floats, y: _Floats, begin: int, end: int) -> None: ...
 def panel_transposed_times(panels: Panels, j: int, y: _Floats, w: _Floats) -> None: ...
 def csr_times(matrix: Csr, x: _Floats, y: _Floats, begin: int, end: int) -> None: ...
-def accumulate(own: _Floats, count: NDArray[np.uint32], total: _Floats) -> None: ...
+def accumulate(own: _Floats, count: _Words, total: _Floats) -> None: ...
 def build_alias(offsets: _Offsets, weights: NDArray[np.float64], keep: _Floats, other: _Ids) -> None: ...
 def sample_walks(graph: Graph, starts: _Ids, count: int, seed: int, out: _Ids) -> None: ...
 def sample_rows(
@@ -104,5 +92,5 @@ def sample_rows(
     scale: _Floats,
     seed: int,
     stream: int,
-    stop: NDArray[np.uint8],
+    stop: _Bytes,
 ) -> tuple[_Offsets, _Ids, _Floats]: ...

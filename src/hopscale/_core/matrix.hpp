@@ -53,21 +53,10 @@ template <int NV> struct Row {
 
 template <int NV> using Registers = std::integral_constant<int, NV>;
 
-// Calls f(Registers<NV>()) with the NV that fits `width`.
-template <typename F> inline auto with_registers(int width, F &&f) {
-    switch (width / PAD) {
-    case 1: return f(Registers<1>());
-    case 2: return f(Registers<2>());
-    case 3: return f(Registers<3>());
-    case 4: return f(Registers<4>());
-    case 5: return f(Registers<5>());
-    case 6: return f(Registers<6>());
-    case 7: return f(Registers<7>());
-    case 8: return f(Registers<8>());
-    case 9: return f(Registers<9>());
-    case 10: return f(Registers<10>());
-    default: return f(Registers<0>());
-    }
+// Calls f(Registers<NV>()) with the NV that fits `width`, of those up to 10, or else with 0.
+template <int NV = 1, typename F> inline auto with_registers(int width, F &&f) {
+    if constexpr (NV > 10) return f(Registers<0>());
+    else return width == NV * PAD ? f(Registers<NV>()) : with_registers<NV + 1>(width, f);
 }
 
 constexpr int AHEAD = 8;  // rows fetched ahead of their use
@@ -80,18 +69,18 @@ template <int NV> inline void prefetch_row(const float *row, int width) {
 void propagate(const Graph &graph, const float *in, float *out, int width) {
     with_registers(width, [=](auto registers) {
         constexpr int NV = registers;
-        const std::int64_t *offsets = graph.offsets, last = offsets[graph.n_nodes];
-        const std::int32_t *neighbors = graph.neighbors;
-        for (std::int64_t i = 0; i < graph.n_nodes; ++i) {
+        const int64_t *offsets = graph.offsets, last = offsets[graph.n_nodes];
+        const int32_t *neighbors = graph.neighbors;
+        for (int64_t i = 0; i < graph.n_nodes; ++i) {
             // Summed in runs, and these summed: at a hub one long sum would lose digits.
             Row<NV> row(width), run(width);
             row.zero();
-            for (std::int64_t e = offsets[i]; e < offsets[i + 1];) {
-                const std::int64_t stop = e + RUN < offsets[i + 1] ? e + RUN : offsets[i + 1];
+            for (int64_t e = offsets[i]; e < offsets[i + 1];) {
+                const int64_t stop = e + RUN < offsets[i + 1] ? e + RUN : offsets[i + 1];
                 run.zero();
                 for (; e < stop; ++e) {
-                    if (e + AHEAD < last) prefetch_row<NV>(in + std::int64_t(neighbors[e + AHEAD]) * width, width);
-                    const float *p = in + std::int64_t(neighbors[e]) * width;
+                    if (e + AHEAD < last) prefetch_row<NV>(in + int64_t(neighbors[e + AHEAD]) * width, width);
+                    const float *p = in + int64_t(neighbors[e]) * width;
                     if (graph.weights) run.add(graph.weights[e], p);
                     else run.add(p);
                 }
@@ -105,7 +94,7 @@ void propagate(const Graph &graph, const float *in, float *out, int width) {
 
 // Those of 16 products that are above one, and their columns, one after the other; returns their number. What is
 // written beyond that has no meaning. Without a branch: it would often be mispredicted.
-inline int pick(const float *row, const float *scale, int first, std::uint8_t *columns, float *values) {
+inline int pick(const float *row, const float *scale, int first, uint8_t *columns, float *values) {
 #if defined(__AVX512F__)
     const __m512 ratio = _mm512_loadu_ps(row) * _mm512_loadu_ps(scale);
     const __mmask16 above = _mm512_cmp_ps_mask(ratio, _mm512_set1_ps(1.0f), _CMP_GT_OQ);
@@ -120,67 +109,67 @@ inline int pick(const float *row, const float *scale, int first, std::uint8_t *c
     int n = 0;
     for (int c = 0; c < PAD; ++c) {
         values[n] = ratio[c];
-        columns[n] = static_cast<std::uint8_t>(first + c);
+        columns[n] = static_cast<uint8_t>(first + c);
         n += ratio[c] > 1.0f;
     }
     return n;
 #endif
 }
 
-std::int64_t compress(const float *block, const float *scale, int width, std::int64_t rows, std::uint32_t *offsets,
-                      std::uint8_t *columns, float *values) {
-    std::int64_t n = 0;
+int64_t compress(const float *block, const float *scale, int width, int64_t rows, uint32_t *offsets, uint8_t *columns,
+                 float *values) {
+    int64_t n = 0;
     offsets[0] = 0;
-    for (std::int64_t i = 0; i < rows; ++i) {
+    for (int64_t i = 0; i < rows; ++i) {
         for (int c = 0; c < width; c += PAD) n += pick(block + i * width + c, scale + c, c, columns + n, values + n);
-        offsets[i + 1] = static_cast<std::uint32_t>(n);
+        offsets[i + 1] = static_cast<uint32_t>(n);
     }
-    for (std::int64_t k = 0; k < n; ++k) values[k] = fast_log(values[k]);
+    for (int64_t k = 0; k < n; ++k) values[k] = fast_log(values[k]);
     return n;
 }
 
-void panels_times(const Panels &panels, const float *x, float *y, int width, std::int64_t begin, std::int64_t end) {
+void panels_times(const Panels &panels, const float *x, float *y, int width, int64_t begin, int64_t end) {
     with_registers(width, [=](auto registers) {
         constexpr int NV = registers;
-        for (std::int64_t j = 0; j < panels.count; ++j) {
+        for (int64_t j = 0; j < panels.count; ++j) {
             const auto [offsets, columns, values] = panels.panels[j];
             const float *xj = x + j * panels.width * width;
-            for (std::int64_t i = begin; i < end; ++i) {
+            for (int64_t i = begin; i < end; ++i) {
                 if (offsets[i] == offsets[i + 1]) continue;
                 Row<NV> row(width);
                 row.read(y + i * width);
-                for (std::uint32_t k = offsets[i]; k < offsets[i + 1]; ++k) row.add(values[k], xj + columns[k] * width);
+                for (uint32_t k = offsets[i]; k < offsets[i + 1]; ++k) row.add(values[k], xj + columns[k] * width);
                 row.write(y + i * width);
             }
         }
     });
 }
 
-void panel_transposed_times(const Panels &panels, std::int64_t j, const float *y, float *w, int width) {
+void panel_transposed_times(const Panels &panels, int64_t j, const float *y, float *w, int width) {
     with_registers(width, [=](auto registers) {
         constexpr int NV = registers;
         const auto [offsets, columns, values] = panels.panels[j];
         std::memset(w, 0, sizeof(float) * panels.width * width);
-        for (std::int64_t i = 0; i < panels.n_rows; ++i) {
+        for (int64_t i = 0; i < panels.n_rows; ++i) {
             if (offsets[i] == offsets[i + 1]) continue;
             Row<NV> row(width);
             row.read(y + i * width);
-            for (std::uint32_t k = offsets[i]; k < offsets[i + 1]; ++k) row.add_to(values[k], w + columns[k] * width);
+            for (uint32_t k = offsets[i]; k < offsets[i + 1]; ++k) row.add_to(values[k], w + columns[k] * width);
         }
     });
 }
 
-void csr_times(const Csr &matrix, const float *x, float *y, int width, std::int64_t begin, std::int64_t end) {
+void csr_times(const Csr &matrix, const float *x, float *y, int width, int64_t begin, int64_t end) {
     with_registers(width, [=](auto registers) {
         constexpr int NV = registers;
-        const std::int64_t *offsets = matrix.offsets, last = offsets[end];
-        const std::int32_t *columns = matrix.columns;
-        for (std::int64_t i = begin; i < end; ++i) {
+        const int64_t *offsets = matrix.offsets, last = offsets[end];
+        const int32_t *columns = matrix.columns;
+        for (int64_t i = begin; i < end; ++i) {
             Row<NV> row(width);
             row.zero();
-            for (std::int64_t k = offsets[i]; k < offsets[i + 1]; ++k) {
-                if (k + AHEAD < last) prefetch_row<NV>(x + std::int64_t(columns[k + AHEAD]) * width, width);
-                row.add(matrix.values[k], x + std::int64_t(columns[k]) * width);
+            for (int64_t k = offsets[i]; k < offsets[i + 1]; ++k) {
+                if (k + AHEAD < last) prefetch_row<NV>(x + int64_t(columns[k + AHEAD]) * width, width);
+                row.add(matrix.values[k], x + int64_t(columns[k]) * width);
             }
             row.write(y + i * width);
         }

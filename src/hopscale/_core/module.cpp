@@ -4,10 +4,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <limits>
 
-#include "first_hop.hpp"
-#include "sampling.hpp"
+#include "portable.hpp"
 
 namespace hopscale {
 namespace {
@@ -25,12 +25,10 @@ std::vector<const Kernels *> available() {
 }
 
 void use_instruction_set(const std::string &name) {
-    for (const auto *kernels : available())
-        if (name == kernels->name) {
-            chosen = kernels;
-            return;
-        }
-    throw std::invalid_argument("no kernels for instruction set '" + name + "' on this processor");
+    const auto list = available();
+    const auto found = std::find_if(list.begin(), list.end(), [&](auto *kernels) { return name == kernels->name; });
+    require(found != list.end(), "no kernels for instruction set '", name, "' on this processor");
+    chosen = *found;
 }
 
 template <typename T> nb::object owned(std::vector<T> &&values) {
@@ -46,89 +44,85 @@ void checked_propagate(const Held<Graph> &graph, Matrix<float> block, MatrixOut<
     chosen->propagate(graph, block.data(), out.data(), width);
 }
 
-void checked_first_hop(const Held<Graph> &graph, const Held<Csr> &features_by_column, std::int64_t first,
-                       std::int64_t last, MatrixOut<float> out) {
+void checked_first_hop(const Held<Graph> &graph, const Held<Csr> &features_by_column, int64_t first, int64_t last,
+                       MatrixOut<float> out) {
     check_count(features_by_column.n_columns, graph.n_nodes, "first_hop: features_by_column", " columns");
     require(features_by_column.positive, "first_hop: features_by_column must have positive values");
     check_range(first, last, features_by_column.n_rows, "first_hop: first and last");
     check_count(out.shape(0), graph.n_nodes, "first_hop: out", " rows");
-    require(std::int64_t(out.shape(1)) >= last - first, "first_hop: out must have room for last - first columns");
-    first_hop(graph, features_by_column, first, last, out.data(), std::int64_t(out.shape(1)));
+    require(int64_t(out.shape(1)) >= last - first, "first_hop: out must have room for last - first columns");
+    first_hop(graph, features_by_column, first, last, out.data(), int64_t(out.shape(1)));
 }
 
-std::int64_t checked_compress(Matrix<float> block, Vector<float> scale, VectorOut<std::uint32_t> offsets,
-                              VectorOut<std::uint8_t> columns, VectorOut<float> values) {
-    const std::size_t rows = block.shape(0), width = block.shape(1), room = rows * width + 16;
-    check_table(block, std::int64_t(rows), "compress: block");
+int64_t checked_compress(Matrix<float> block, Vector<float> scale, VectorOut<uint32_t> offsets,
+                         VectorOut<uint8_t> columns, VectorOut<float> values) {
+    const size_t rows = block.shape(0), width = block.shape(1), room = rows * width + 16;
+    check_table(block, int64_t(rows), "compress: block");
     require(width <= 256, "compress: block must have at most 256 columns");
-    require(rows * width <= std::numeric_limits<std::uint32_t>::max(),
+    require(rows * width <= std::numeric_limits<uint32_t>::max(),
             "compress: block must have fewer than 2^32 entries, which is what offsets can count");
     check_count(scale.shape(0), width, "compress: scale");
     check_count(offsets.shape(0), rows + 1, "compress: offsets");
     require(columns.shape(0) >= room && values.shape(0) >= room,
             "compress: columns and values must have room for all entries of block and 16 more");
-    return chosen->compress(block.data(), scale.data(), int(width), std::int64_t(rows), offsets.data(), columns.data(),
+    return chosen->compress(block.data(), scale.data(), int(width), int64_t(rows), offsets.data(), columns.data(),
                             values.data());
 }
 
-void checked_panels_times(const HeldPanels &panels, Matrix<float> x, MatrixOut<float> y, std::int64_t begin,
-                          std::int64_t end) {
+void checked_panels_times(const Held<Panels> &panels, Matrix<float> x, MatrixOut<float> y, int64_t begin, int64_t end) {
     const int width = check_table(x, panels.count * panels.width, "panels_times: x");
     check_table(y, panels.n_rows, "panels_times: y", width);
     check_range(begin, end, panels.n_rows, "panels_times: begin and end");
     chosen->panels_times(panels, x.data(), y.data(), width, begin, end);
 }
 
-void checked_panel_transposed_times(const HeldPanels &panels, std::int64_t j, Matrix<float> y, MatrixOut<float> w) {
+void checked_panel_transposed_times(const Held<Panels> &panels, int64_t j, Matrix<float> y, MatrixOut<float> w) {
     require(j >= 0 && j < panels.count, "panel_transposed_times: j must be the number of a panel");
     const int width = check_table(y, panels.n_rows, "panel_transposed_times: y");
     check_table(w, panels.width, "panel_transposed_times: w", width);
     chosen->panel_transposed_times(panels, j, y.data(), w.data(), width);
 }
 
-void checked_csr_times(const Held<Csr> &matrix, Matrix<float> x, MatrixOut<float> y, std::int64_t begin,
-                       std::int64_t end) {
+void checked_csr_times(const Held<Csr> &matrix, Matrix<float> x, MatrixOut<float> y, int64_t begin, int64_t end) {
     const int width = check_table(x, matrix.n_columns, "csr_times: x");
     check_table(y, matrix.n_rows, "csr_times: y", width);
     check_range(begin, end, matrix.n_rows, "csr_times: begin and end");
     chosen->csr_times(matrix, x.data(), y.data(), width, begin, end);
 }
 
-void checked_accumulate(Matrix<float> own, Vector<std::uint32_t> count, MatrixOut<float> total) {
-    const auto rows = std::int64_t(own.shape(0));
+void checked_accumulate(Matrix<float> own, Vector<uint32_t> count, MatrixOut<float> total) {
+    const auto rows = int64_t(own.shape(0));
     const int width = check_table(own, rows, "accumulate: own");
     check_count(count.shape(0), own.shape(0), "accumulate: count");
     check_table(total, rows, "accumulate: total", width);
     chosen->accumulate(own.data(), count.data(), rows, width, total.data());
 }
 
-void checked_build_alias(Vector<std::int64_t> offsets, Vector<double> weights, VectorOut<float> keep,
-                         VectorOut<std::int32_t> other) {
-    const std::size_t entries = weights.shape(0);
-    const std::int64_t groups = check_offsets(offsets, entries, "build_alias: offsets");
-    for (std::int64_t g = 0; g < groups; ++g)
-        require(offsets.data()[g + 1] - offsets.data()[g] <= std::numeric_limits<std::int32_t>::max(),
+void checked_build_alias(Vector<int64_t> offsets, Vector<double> weights, VectorOut<float> keep,
+                         VectorOut<int32_t> other) {
+    const size_t entries = weights.shape(0);
+    const int64_t groups = check_offsets(offsets, entries, "build_alias: offsets");
+    for (int64_t g = 0; g < groups; ++g)
+        require(offsets.data()[g + 1] - offsets.data()[g] <= std::numeric_limits<int32_t>::max(),
                 "build_alias: offsets must be those of groups of fewer than 2^31 weights");
-    check_all(weights.data(), entries, "build_alias: weights must be finite and not negative",
-              [](double x) { return x >= 0 && x <= std::numeric_limits<double>::max(); });
+    require(all(weights, [](double x) { return x >= 0 && x <= std::numeric_limits<double>::max(); }),
+            "build_alias: weights must be finite and not negative");
     check_count(keep.shape(0), entries, "build_alias: keep");
     check_count(other.shape(0), entries, "build_alias: other");
     build_alias(offsets.data(), groups, weights.data(), keep.data(), other.data());
 }
 
-void checked_sample_walks(const Held<Graph> &graph, Vector<std::int32_t> starts, std::int64_t count, std::uint64_t seed,
-                          nb::ndarray<std::int32_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> out) {
+void checked_sample_walks(const Held<Graph> &graph, Vector<int32_t> starts, int64_t count, uint64_t seed,
+                          Array<int32_t, 3> out) {
     check_below(starts, graph.n_nodes, "sample_walks: starts");
-    require(out.shape(0) == starts.shape(0) && count >= 0 && out.shape(1) == std::size_t(count),
+    require(out.shape(0) == starts.shape(0) && count >= 0 && out.shape(1) == size_t(count),
             "sample_walks: out must have a row for each start, and in it one for each of the walks");
-    sample_walks(graph, starts.data(), std::int64_t(starts.shape(0)), count, std::int64_t(out.shape(2)), seed,
-                 out.data());
+    sample_walks(graph, starts.data(), int64_t(starts.shape(0)), count, int64_t(out.shape(2)), seed, out.data());
 }
 
-SparseRows checked_sample_rows(const Held<Graph> &graph, const Held<Csr> &features, const Vector<std::int32_t> &nodes,
-                               std::int64_t walks, std::uint32_t hops, const Vector<float> &scale, std::uint64_t seed,
-                               std::uint64_t stream, const Vector<std::uint8_t> &stop) {
-    nb::gil_scoped_release release;
+nb::tuple checked_sample_rows(const Held<Graph> &graph, const Held<Csr> &features, Vector<int32_t> nodes, int64_t walks,
+                              uint32_t hops, Vector<float> scale, uint64_t seed, uint64_t stream,
+                              Vector<uint8_t> stop) {
     check_count(features.n_rows, graph.n_nodes, "sample_rows: features", " rows");
     require(features.positive, "sample_rows: features must have positive values");
     check_below(nodes, graph.n_nodes, "sample_rows: nodes");
@@ -136,16 +130,20 @@ SparseRows checked_sample_rows(const Held<Graph> &graph, const Held<Csr> &featur
     require(hops > 1 && !(hops & 1u), "sample_rows: hops must name steps, from the first one on");
     check_count(scale.shape(0), features.n_columns, "sample_rows: scale");
     require(stop.shape(0) > 0, "sample_rows: stop must have an entry");
-    return sample_rows(
-        graph, features,
-        {nodes.data(), std::int64_t(nodes.shape(0)), walks, hops, scale.data(), seed, stream, stop.data()});
+    const RowTask task{nodes.data(), int64_t(nodes.shape(0)), walks, hops, scale.data(), seed, stream, stop.data()};
+    SparseRows rows;
+    {
+        nb::gil_scoped_release release;
+        rows = sample_rows(graph, features, task);
+    }
+    return nb::make_tuple(owned(std::move(rows.offsets)), owned(std::move(rows.columns)),
+                          owned(std::move(rows.values)));
 }
 
 }  // namespace
 
 const Kernels *chosen = available().back();
 
-// What a kernel writes to, or watches for a change, is `noconvert`: of another type it would be a copy, and lost.
 NB_MODULE(_native, m) {
     m.doc() = "Kernels of hopscale: serial over a range, called from threads.";
 
@@ -158,30 +156,18 @@ NB_MODULE(_native, m) {
     m.def("use_instruction_set", &use_instruction_set, "name"_a);
 
     bind_structs(m);
-    m.def("propagate", &checked_propagate, "graph"_a, "block"_a, "out"_a.noconvert(), Release());
-    m.def("first_hop", &checked_first_hop, "graph"_a, "features_by_column"_a, "first"_a, "last"_a, "out"_a.noconvert(),
+    m.def("propagate", &checked_propagate, "graph"_a, "block"_a, "out"_out, Release());
+    m.def("first_hop", &checked_first_hop, "graph"_a, "features_by_column"_a, "first"_a, "last"_a, "out"_out,
           Release());
-    m.def("compress", &checked_compress, "block"_a, "scale"_a, "offsets"_a.noconvert(), "columns"_a.noconvert(),
-          "values"_a.noconvert(), Release());
-    m.def("panels_times", &checked_panels_times, "panels"_a, "x"_a, "y"_a.noconvert(), "begin"_a, "end"_a, Release());
-    m.def("panel_transposed_times", &checked_panel_transposed_times, "panels"_a, "j"_a, "y"_a, "w"_a.noconvert(),
-          Release());
-    m.def("csr_times", &checked_csr_times, "matrix"_a, "x"_a, "y"_a.noconvert(), "begin"_a, "end"_a, Release());
-    m.def("accumulate", &checked_accumulate, "own"_a, "count"_a, "total"_a.noconvert(), Release());
-    m.def("build_alias", &checked_build_alias, "offsets"_a, "weights"_a, "keep"_a.noconvert(), "other"_a.noconvert(),
-          Release());
-    m.def("sample_walks", &checked_sample_walks, "graph"_a, "starts"_a, "count"_a, "seed"_a, "out"_a.noconvert(),
-          Release());
-    m.def(
-        "sample_rows",
-        [](const Held<Graph> &graph, const Held<Csr> &features, Vector<std::int32_t> nodes, std::int64_t walks,
-           std::uint32_t hops, Vector<float> scale, std::uint64_t seed, std::uint64_t stream,
-           Vector<std::uint8_t> stop) {
-            SparseRows rows = checked_sample_rows(graph, features, nodes, walks, hops, scale, seed, stream, stop);
-            return nb::make_tuple(owned(std::move(rows.offsets)), owned(std::move(rows.columns)),
-                                  owned(std::move(rows.values)));
-        },
-        "graph"_a, "features"_a, "nodes"_a, "walks"_a, "hops"_a, "scale"_a, "seed"_a, "stream"_a, "stop"_a.noconvert());
+    m.def("compress", &checked_compress, "block"_a, "scale"_a, "offsets"_out, "columns"_out, "values"_out, Release());
+    m.def("panels_times", &checked_panels_times, "panels"_a, "x"_a, "y"_out, "begin"_a, "end"_a, Release());
+    m.def("panel_transposed_times", &checked_panel_transposed_times, "panels"_a, "j"_a, "y"_a, "w"_out, Release());
+    m.def("csr_times", &checked_csr_times, "matrix"_a, "x"_a, "y"_out, "begin"_a, "end"_a, Release());
+    m.def("accumulate", &checked_accumulate, "own"_a, "count"_a, "total"_out, Release());
+    m.def("build_alias", &checked_build_alias, "offsets"_a, "weights"_a, "keep"_out, "other"_out, Release());
+    m.def("sample_walks", &checked_sample_walks, "graph"_a, "starts"_a, "count"_a, "seed"_a, "out"_out, Release());
+    m.def("sample_rows", &checked_sample_rows, "graph"_a, "features"_a, "nodes"_a, "walks"_a, "hops"_a, "scale"_a,
+          "seed"_a, "stream"_a, "stop"_out);
 }
 
 }  // namespace hopscale

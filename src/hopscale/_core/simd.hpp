@@ -15,24 +15,23 @@ typedef float Floats4 __attribute__((vector_size(16)));
 typedef float Floats8 __attribute__((vector_size(32)));
 typedef float Floats16 __attribute__((vector_size(64)));
 
-inline Floats4 quarter(const Floats4 &v) { return v; }
-inline Floats4 quarter(const Floats8 &v) {
-    Floats4 half[2];
+// The sum of both halves of a register.
+template <typename Half, typename Whole> inline Half folded(const Whole &v) {
+    Half half[2];
     std::memcpy(half, &v, sizeof half);
     return half[0] + half[1];
 }
+inline Floats4 quarter(const Floats4 &v) { return v; }
+inline Floats4 quarter(const Floats8 &v) { return folded<Floats4>(v); }
 #if defined(__AVX512F__)
 typedef Floats16 Floats;
-inline Floats4 quarter(const Floats16 &v) {
-    Floats8 half[2];
-    std::memcpy(half, &v, sizeof half);
-    return quarter(half[0] + half[1]);
-}
+inline Floats4 quarter(const Floats16 &v) { return quarter(folded<Floats8>(v)); }
 #elif defined(__AVX__)
 typedef Floats8 Floats;
 #else
 typedef Floats4 Floats;
 #endif
+inline float lane(const Floats4 &v, int i) { return v[i]; }
 inline Floats splat(float x) { return Floats{} + x; }
 
 #else  // a compiler without vector types
@@ -51,11 +50,6 @@ inline Floats operator*(float a, const Floats &b) { return splat(a) * b; }
 inline Floats &operator+=(Floats &a, const Floats &b) { return a = a + b; }
 typedef Floats Floats4;
 inline Floats4 quarter(const Floats &v) { return v; }
-#endif
-
-#if defined(__GNUC__) || defined(__clang__)
-inline float lane(const Floats4 &v, int i) { return v[i]; }
-#else
 inline float lane(const Floats4 &v, int i) { return v.x[i]; }
 #endif
 
@@ -86,8 +80,8 @@ inline void sum4(const Floats &a, const Floats &b, const Floats &c, const Floats
     std::memcpy(out, &t, sizeof t);
 }
 
-// log of a positive, normal float: x = m·2^e with m in [√½, √2), then the series of
-// atanh in s = (m-1)/(m+1); the error stays below 2 units in the last place.
+// log of a positive, normal float: x = m·2^e with m in [√½, √2), then the series of atanh in s = (m-1)/(m+1); the error
+// stays below 2 units in the last place.
 inline float fast_log(float x) {
     std::uint32_t bits;
     std::memcpy(&bits, &x, 4);

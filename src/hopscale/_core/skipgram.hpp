@@ -1,8 +1,8 @@
 // Skip-gram with negative sampling on the (node, feature) pairs of random walks, never storing a pair.
 //
-// A visit of node v walks from v and takes every feature of the nodes it reaches as a positive of v.
-// By reversibility of the walk this has the pair statistics of both directions of the paper's
-// algorithms. A node's row stays in registers for all its visits.
+// A visit of node v walks from v and takes every feature of the nodes it reaches as a positive of v. Walks are
+// reversible, so this has the pair statistics of both directions of the paper's algorithms. A node's row stays in
+// registers for all its visits.
 #pragma once
 #include "matrix.hpp"
 #include "walks.hpp"
@@ -20,10 +20,10 @@ struct Train {
     const SkipGram model;
     const Round round;
 
-    template <int NV> std::int64_t at(std::int64_t row) const { return row * (NV ? NV * PAD : round.width); }
+    template <int NV> int64_t at(int64_t row) const { return row * (NV ? NV * PAD : round.width); }
 
     // Count an update of a feature; the first one copies its row.
-    template <int NV> void touch(std::uint32_t f) const {
+    template <int NV> void touch(uint32_t f) const {
         if (round.touches[f]++) return;
         Row<NV> row(round.width);
         row.read(round.feature_vectors + at<NV>(f));
@@ -31,14 +31,14 @@ struct Train {
     }
 
     // Fetch the row that will be read first: the shared one, as long as there is no copy.
-    template <int NV> void fetch(std::uint32_t f) const {
+    template <int NV> void fetch(uint32_t f) const {
         const float *table = round.own && round.touches[f] ? round.own : round.feature_vectors;
         prefetch_row<NV>(table + at<NV>(f), round.width);
     }
 
     // One step on `positives` true and `count - positives` noise features that all meet the same node row.
     template <int NV>
-    void update(Row<NV> &node, const std::uint32_t *ids, int positives, int count, float noise_weight) const {
+    void update(Row<NV> &node, const uint32_t *ids, int positives, int count, float noise_weight) const {
         const Row<NV> g = node;  // of our own: no store to a feature can change it, so it stays in registers
         const bool learn = round.own;
         // Frozen vectors are never written to.
@@ -66,23 +66,23 @@ struct Train {
     // Trains the positives collected so far, batch by batch. A batch's noise is a systematic sample: evenly spaced
     // points, one random offset. Each point is distributed as a single draw would be, but the batch as a whole is
     // close to the distribution, so that few noise features can stand for many.
-    template <int NV> void flush(Row<NV> &g, Random &random, const std::uint32_t *positives, int n) const {
-        const std::uint32_t spacing = std::uint32_t((std::uint64_t(1) << 32) / std::uint64_t(model.shared));
-        std::uint32_t ids[AT_ONCE * (MAX_BATCH + 1)];
+    template <int NV> void flush(Row<NV> &g, Random &random, const uint32_t *positives, int n) const {
+        const uint32_t spacing = uint32_t((uint64_t(1) << 32) / uint64_t(model.shared));
+        uint32_t ids[AT_ONCE * (MAX_BATCH + 1)];
         int filled = 0;
         for (int first = 0; first < n; first += model.batch) {
             const int m = n - first < model.batch ? n - first : model.batch;
             for (int i = 0; i < m; ++i) ids[filled++] = positives[first + i];
-            std::uint32_t point = std::uint32_t(random.next() >> 32);
+            uint32_t point = uint32_t(random.next() >> 32);
             for (int i = 0; i < model.shared; ++i, point += spacing) {
-                const std::uint32_t f = feature_at(model.noise, point);
+                const uint32_t f = feature_at(model.noise, point);
                 fetch<NV>(f);
                 ids[filled++] = f;
             }
         }
         if (round.own)
             for (int i = 0; i < filled; ++i) touch<NV>(ids[i]);
-        const std::uint32_t *next = ids;
+        const uint32_t *next = ids;
         for (int first = 0; first < n; first += model.batch) {
             const int m = n - first < model.batch ? n - first : model.batch;
             update<NV>(g, next, m, m + model.shared, float(model.negatives) * m / model.shared);
@@ -91,15 +91,15 @@ struct Train {
     }
 
     // Nodes that `count` walks from v reach at the hops that are wanted, walk by walk; returns how many that is each.
-    int walk(Random &random, std::int32_t v, int count, std::int32_t *reached) const {
+    int walk(Random &random, int32_t v, int count, int32_t *reached) const {
         const int wanted = bits(model.hops);
-        std::int32_t at[VISITS], last[VISITS];
+        int32_t at[VISITS], last[VISITS];
         for (int k = 0; k < count; ++k) at[k] = v;
         // The walk that comes by: from any neighbour.
         if (second_order(model.graph) && model.hops > 1)
             for (int k = 0; k < count; ++k) last[k] = step(model.graph, random, v);
         int seen = 0;
-        for (std::uint32_t hops = model.hops; hops;) {
+        for (uint32_t hops = model.hops; hops;) {
             if (hops & 1u) {
                 for (int k = 0; k < count; ++k) {
                     HOPSCALE_PREFETCH(model.features.offsets + at[k]);
@@ -109,11 +109,7 @@ struct Train {
             }
             hops >>= 1;
             if (hops && second_order(model.graph))
-                for (int k = 0; k < count; ++k) {
-                    const std::int32_t next = step(model.graph, random, last[k], at[k]);
-                    last[k] = at[k];
-                    at[k] = next;
-                }
+                for (int k = 0; k < count; ++k) advance(model.graph, random, last[k], at[k]);
             else if (hops)
                 for (int k = 0; k < count; ++k) at[k] = step(model.graph, random, at[k]);
         }
@@ -121,45 +117,39 @@ struct Train {
     }
 
     // Number of times an entry of the features is used at this visit: its expectation is counts[entry]·keep[feature].
-    std::uint32_t uses(Random &random, std::int64_t entry) const {
+    uint32_t uses(Random &random, int64_t entry) const {
         float expected = model.counts ? model.counts[entry] : 1.0f;
         if (model.keep) expected *= model.keep[model.features.columns[entry]];
         if (expected == 1.0f) return 1;
-        return static_cast<std::uint32_t>(expected + random.uniform());
-    }
-
-    static int bits(std::uint32_t mask) {
-        int count = 0;
-        for (; mask; mask &= mask - 1) ++count;
-        return count;
+        return static_cast<uint32_t>(expected + random.uniform());
     }
 
     template <int NV> RoundResult run() const {
         const int capacity = model.batch < AT_ONCE ? AT_ONCE / model.batch * model.batch : model.batch;
         RoundResult result{0, -1};
-        for (std::int64_t i = 0; i < round.n_nodes && !*round.stop; ++i) {
-            const std::int32_t v = round.nodes[i];
+        for (int64_t i = 0; i < round.n_nodes && !*round.stop; ++i) {
+            const int32_t v = round.nodes[i];
             if (round.visits[i] == 0) continue;
             if (i + 1 < round.n_nodes) {
                 prefetch_row<NV>(round.node_vectors + at<NV>(round.nodes[i + 1]), round.width);
                 HOPSCALE_PREFETCH(model.graph.offsets + round.nodes[i + 1]);
             }
-            Random random(model.seed, model.scale, round.number, std::uint64_t(v));
+            Random random(model.seed, model.scale, round.number, uint64_t(v));
             Row<NV> g(round.width);
             g.read(round.node_vectors + at<NV>(v));
-            std::uint32_t positives[MAX_BATCH];
+            uint32_t positives[MAX_BATCH];
             int n = 0;
-            for (std::int64_t left = round.visits[i]; left > 0 && !*round.stop; left -= VISITS) {
+            for (int64_t left = round.visits[i]; left > 0 && !*round.stop; left -= VISITS) {
                 const int together = left < VISITS ? int(left) : VISITS;
-                std::int32_t reached[VISITS * MAX_HOPS];
+                int32_t reached[VISITS * MAX_HOPS];
                 const int hops = walk(random, v, together, reached);
                 for (int k = 0; k < together * hops; ++k)
                     HOPSCALE_PREFETCH(model.features.columns + model.features.offsets[reached[k]]);
                 for (int k = 0; k < together * hops; ++k) {
-                    const std::int32_t u = reached[k];
-                    for (std::int64_t e = model.features.offsets[u]; e < model.features.offsets[u + 1]; ++e) {
-                        for (std::uint32_t times = uses(random, e); times; --times) {
-                            const std::uint32_t f = std::uint32_t(model.features.columns[e]);
+                    const int32_t u = reached[k];
+                    for (int64_t e = model.features.offsets[u]; e < model.features.offsets[u + 1]; ++e)
+                        for (uint32_t times = uses(random, e); times; --times) {
+                            const uint32_t f = uint32_t(model.features.columns[e]);
                             fetch<NV>(f);
                             positives[n++] = f;
                             ++result.pairs;
@@ -168,7 +158,6 @@ struct Train {
                                 n = 0;
                             }
                         }
-                    }
                 }
             }
             if (n) flush<NV>(g, random, positives, n);
@@ -184,11 +173,11 @@ struct Train {
     }
 };
 
-void accumulate(const float *own, const std::uint32_t *count, std::int64_t rows, int width, float *total) {
-    for (std::int64_t i = 0; i < rows; ++i) {
+void accumulate(const float *own, const uint32_t *count, int64_t rows, int width, float *total) {
+    for (int64_t i = 0; i < rows; ++i) {
         if (!count[i]) continue;
         const float weight = float(count[i]);
-        for (std::int64_t k = i * width; k < (i + 1) * width; ++k) total[k] += weight * own[k];
+        for (int64_t k = i * width; k < (i + 1) * width; ++k) total[k] += weight * own[k];
     }
 }
 

@@ -5,8 +5,6 @@ Nothing here or in :mod:`hopscale` itself may import what takes time before :fun
 
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NoReturn
 
 __all__ = ["INTERRUPTED", "main"]
@@ -16,23 +14,17 @@ INTERRUPTED = 130
 
 def main(**settings: Any) -> NoReturn:
     """Run the command line, and leave with 0, 1 (error), 2 (usage) or 130 (Ctrl-C)."""
-    with _leaving_at_once():
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:  # else it is ignored, or has a handler already
+        signal.signal(signal.SIGINT, _leave)
+    try:
         from hopscale.cli.commands import hopscale
+    finally:
+        signal.signal(signal.SIGINT, before)
     hopscale.main(**settings)
 
 
-@contextmanager
-def _leaving_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the process without a word to the imports under way, some of which catch all exceptions."""
-
-    def leave(*_: object) -> NoReturn:
-        os.write(2, b"hopscale: interrupted\n")
-        os._exit(INTERRUPTED)
-
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # else it is ignored, or someone else's matter
-        signal.signal(signal.SIGINT, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+def _leave(*_: object) -> NoReturn:
+    """End the process at once: some of the modules that are imported catch every exception."""
+    os.write(2, b"hopscale: interrupted\n")
+    os._exit(INTERRUPTED)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import click
 
-from hopscale.cli.program import Console, table_lines, with_console
+from hopscale.cli.program import Console, shown, table_lines, with_console
 from hopscale.cli.sources import file_option
 from hopscale.datasets import Published, Statistics, describe, fetch, load, locate, names, registry
 from hopscale.exceptions import FileFormatError
@@ -44,33 +45,28 @@ def datasets(name: str | None, data: Path | None, download: bool, console: Conso
         return
     if download:
         fetch(name, data=data, progress=not console.quiet)
-    document = _row(name, data) | _source(registry.published().get(name))
+    entry = registry.published().get(name)
+    document = _row(name, data) | (_source(entry) if entry else {})
     console.answer(document, _lines(document))
 
 
 def _row(name: str, data: Path | None) -> dict[str, Any]:
-    place = locate(name, data=data)
-    path = None if place.path is None else str(place.path)
-    return {"name": name, **_statistics(name, data), "where": place.kind, "path": path}
-
-
-def _statistics(name: str, data: Path | None) -> dict[str, Any]:
-    """Of a published data set as the registry has them, of others as they are found."""
-    entry = registry.published().get(name)
+    """A data set in a line: statistics of a published one are the registry's, of others are computed."""
+    place, entry = locate(name, data=data), registry.published().get(name)
+    found: dict[str, Any] = dict.fromkeys(_STATISTICS)
+    task: str | None = None
     if entry is not None:
-        return {"task": entry.task} | {statistic: entry.statistics.get(statistic) for statistic in _STATISTICS}
-    try:
-        graph = load(name, data=data)
-    except FileFormatError:  # one broken file in a folder is no reason to list none
-        return {"task": None} | dict.fromkeys(_STATISTICS)
-    found = asdict(describe(graph))
-    task = None if graph.labels is None else likely_task(graph.labels)[0]
-    return {"task": task, **found, "classes": found["classes"] if task == "classification" else None}
+        task, found = entry.task, {statistic: entry.statistics.get(statistic) for statistic in _STATISTICS}
+    else:
+        with suppress(FileFormatError):  # one broken file in a folder is no reason to list none
+            graph = load(name, data=data)
+            found = asdict(describe(graph))
+            task = None if graph.labels is None else likely_task(graph.labels)[0]
+            found["classes"] = found["classes"] if task == "classification" else None
+    return {"name": name, "task": task, **found, "where": place.kind, "path": place.path and str(place.path)}
 
 
-def _source(entry: Published | None) -> dict[str, Any]:
-    if entry is None:
-        return {}
+def _source(entry: Published) -> dict[str, Any]:
     return {
         "title": entry.title,
         "about": entry.about,
@@ -88,9 +84,9 @@ def _source(entry: Published | None) -> dict[str, Any]:
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     task = f"{row['classes']} classes" if row["classes"] else row["task"] or "-"
-    counts = (_shown(row[name]) for name in ("nodes", "edges", "unique_features"))
-    per_node = "-" if row["features_per_node"] is None else f"{row['features_per_node']:.2f}"
-    return (row["name"], *counts, per_node, task, row["where"])
+    formats = {"nodes": ",", "edges": ",", "unique_features": ",", "features_per_node": ".2f"}
+    numbers = ("-" if row[name] is None else format(row[name], form) for name, form in formats.items())
+    return (row["name"], *numbers, task, row["where"])
 
 
 def _lines(document: dict[str, Any]) -> list[str]:
@@ -99,14 +95,8 @@ def _lines(document: dict[str, Any]) -> list[str]:
     for name, value in document.items():
         if name in ("paper", "differences") or value is None:
             continue
-        shown = ", ".join(value) if isinstance(value, list) else _shown(value)
+        text = ", ".join(value) if isinstance(value, list) else shown(value, 5)
         if name in differences:
-            shown += f"; the paper has {_shown(paper[name])}: {differences[name]}"
-        lines.append(f"{name.replace('_', ' '):<20} {shown}")
+            text += f"; the paper has {shown(paper[name], 5)}: {differences[name]}"
+        lines.append(f"{name.replace('_', ' '):<20} {text}")
     return lines
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,}" if type(value) is int else f"{value:.5g}" if isinstance(value, float) else str(value)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import click
 
-from hopscale.cli.embedding import score_lines, scores
+from hopscale.cli.embedding import score_lines, scores, timed
 from hopscale.cli.program import Console, with_console
 from hopscale.cli.questions import explanation_lines
 from hopscale.datasets import digits, figure1
@@ -16,8 +15,6 @@ from hopscale.models.walk.musae import MUSAE
 __all__ = ["demo"]
 
 _NODE = 7  # a digit whose neighbours show something
-_NEIGHBORS = 5
-_FEATURES = 3
 
 
 @click.command()
@@ -30,63 +27,51 @@ def demo(console: Console) -> None:
     hopscale demo --json
     """
     console.say("digits: 1,797 images, joined to those that look alike; their features are dark pixels")
-    first = _digits()
-    second = _figure1()
-    console.answer({"digits": first, "figure1": second}, [*_digits_lines(first), "", *_figure1_lines(second)])
+    first, lines = _digits()
+    second, more = _figure1()
+    console.answer({"digits": first, "figure1": second}, [*lines, "", *more])
 
 
-def _digits() -> dict[str, Any]:
-    graph = digits()
-    model = MUSAE()
-    begin = time.perf_counter()
-    model.fit(graph)
-    seconds = time.perf_counter() - begin
-    found = model.neighbors(_NODE, k=_NEIGHBORS)
+def _digits() -> tuple[dict[str, Any], list[str]]:
+    graph, model = digits(), MUSAE()
+    _, seconds = timed(lambda: model.fit(graph))
     label = graph.labels.tolist()  # type: ignore[union-attr]
-    return {
+    found = [(node, label[node], near) for node, near in model.neighbors(_NODE, k=5)]
+    results, explanation = scores(model, graph, "classification"), model.explain(_NODE, k=3)
+    document = {
         "nodes": graph.n_nodes,
         "edges": graph.n_edges,
         "features": graph.n_features,
         "dimensions": model.embedding_.shape[1],
         "seconds": seconds,
-        "scores": scores(model, graph, "classification"),
+        "scores": results,
         "node": {"node": _NODE, "label": label[_NODE]},
-        "neighbors": [{"node": node, "label": label[node], "similarity": near} for node, near in found],
-        "explanation": model.explain(_NODE, k=_FEATURES),
+        "neighbors": [{"node": node, "label": digit, "similarity": near} for node, digit, near in found],
+        "explanation": explanation,
     }
-
-
-def _figure1() -> dict[str, Any]:
-    graph = figure1()
-    model = MUSAE(dimensions=16).fit(graph)
-    similarity = {
-        label: dict(model.neighbors("D", k=graph.n_nodes, scale=label))["G"] for label in model.scale_columns_
-    }
-    return {"nodes": ["D", "G"], "similarity": similarity}
-
-
-def _digits_lines(answer: dict[str, Any]) -> list[str]:
-    node = answer["node"]
-    return [
-        f"Handwritten digits: {answer['nodes']:,} nodes, {answer['edges']:,} edges, {answer['features']} features.",
-        f"MUSAE learnt {answer['dimensions']} dimensions in {answer['seconds']:.2f} s.",
+    return document, [
+        f"Handwritten digits: {graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features} features.",
+        f"MUSAE learnt {model.embedding_.shape[1]} dimensions in {seconds:.2f} s.",
         "",
         "How well a linear model reads the digit off the vectors (10 splits, mean ± standard error;",
         "majority_micro_f1 is what always answering the commonest digit scores):",
-        *[f"  {line}" for line in score_lines(answer["scores"])],
+        *(f"  {line}" for line in score_lines(results)),
         "",
-        f"Nodes most like node {node['node']}, a {node['label']}:",
-        *[f"  node {row['node']:<5} a {row['label']}  {row['similarity']:.3f}" for row in answer["neighbors"]],
+        f"Nodes most like node {_NODE}, a {label[_NODE]}:",
+        *(f"  node {node:<5} a {digit}  {near:.3f}" for node, digit, near in found),
         "",
-        f"Pixels (row, column) that stand out around node {node['node']}, by number of hops:",
-        *[f"  {line}" for line in explanation_lines(answer["explanation"])],
+        f"Pixels (row, column) that stand out around node {_NODE}, by number of hops:",
+        *(f"  {line}" for line in explanation_lines(explanation)),
     ]
 
 
-def _figure1_lines(answer: dict[str, Any]) -> list[str]:
-    return [
+def _figure1() -> tuple[dict[str, Any], list[str]]:
+    model = MUSAE(dimensions=16).fit(figure1())
+    k = len(model.node_ids_)
+    similarity = {label: dict(model.neighbors("D", k=k, scale=label))["G"] for label in model.scale_columns_}
+    return {"nodes": ["D", "G"], "similarity": similarity}, [
         "The paper's figure 1: similarity of the nodes D and G, by number of hops:",
-        *[f"  scale {label}  {near:.3f}" for label, near in answer["similarity"].items()],
+        *(f"  scale {label}  {near:.3f}" for label, near in similarity.items()),
         "D and G are far apart, yet alike in their own and their neighbours' features and different beyond:",
         "only vectors with a block of dimensions for each scale can say both.",
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hopscale.cli.options import chosen_model, was_given, with_parameters
 from hopscale.cli.program import Console, finite_or_none, with_console
-from hopscale.cli.sources import GraphFiles, file_option, saved_model, with_graph
+from hopscale.cli.sources import GraphFiles, file_option, model_size, saved_model, with_graph
 from hopscale.compute.threads import effective_jobs
 from hopscale.graph import AttributedGraph
 from hopscale.io.atomic import check_writable
@@ -21,7 +21,7 @@ from hopscale.io.vectors import FORMATS, check_exportable, vector_format, write_
 from hopscale.models import NodeEmbedding
 from hopscale.tasks import Task, evaluate, likely_task, summarize
 
-__all__ = ["embed", "score_lines", "scores", "transform"]
+__all__ = ["embed", "score_lines", "scores", "timed", "transform"]
 
 _FORMAT = click.option(
     "--format", "format_name", type=click.Choice(FORMATS), help="Format of the vectors.  [default: by suffix]"
@@ -77,35 +77,28 @@ def embed(
     if score and files.edges and not files.labels:
         raise click.UsageError("there is nothing to score on: give --labels")
     learner = chosen_model(model, parameters).set_params(verbose=not console.quiet)
-    tables = [path for path in (output, feature_output) if path is not None]
+    tables = [(path, what) for path, what in ((output, "nodes"), (feature_output, "features")) if path]
     if not (tables or save or score):
         raise click.UsageError("nothing to write: give --output, --feature-output, --save or --score")
-    formats = _checked_outputs(tables, [save] if save else [], files.paths, format_name)
+    formats = _checked_outputs([path for path, _ in tables], save, files.paths, format_name)
     graph = files.read()
     if score and graph.labels is None:
         raise click.UsageError(f"there is nothing to score on: {files.graph} has no labels; --labels goes with --edges")
-    if output:
-        check_exportable(graph.node_ids, formats[output])
-    if feature_output:
-        check_exportable(learner.context_names(graph), formats[feature_output])
+    for path, what in tables:
+        check_exportable(graph.node_ids if what == "nodes" else learner.context_names(graph), formats[path])
     console.say(_described(graph))
-
-    begin = time.perf_counter()
-    learner.fit(graph)
-    seconds = time.perf_counter() - begin
-
+    _, seconds = timed(lambda: learner.fit(graph))
     learner.set_params(verbose=False)  # a matter of this command, not of the model
     # Written before they are scored: nothing that goes wrong from here on costs the vectors.
     if save:
         learner.save(save)
-    if output:
-        learner.export(output, format=formats[output])
-    if feature_output:
-        learner.export(feature_output, what="features", format=formats[feature_output])
+    for path, what in tables:
+        learner.export(path, what=what, format=formats[path])
     written = {"output": output, "feature_output": feature_output, "save": save}
     names = {name: str(path) for name, path in written.items() if path}
     console.say(_summary(learner.embedding_, seconds, *names.values()))
-    document = {**_facts(learner), "seconds": seconds, **names, "task": None, "scores": None}
+    made_from = {"scales": list(learner.scale_columns_), "rows": learner.rows_}
+    document = {**model_size(learner), **made_from, "seconds": seconds, **names, "task": None, "scores": None}
     if score:
         chosen = _chosen_task(graph, task, console)
         console.say(f"mean ± standard error over {splits} split(s):")
@@ -131,20 +124,24 @@ def transform(
     \b
     hopscale transform model.safetensors --edges new.csv --features new.json -o vectors.csv
     """
-    formats = _checked_outputs([output], [], [model, *files.paths], format_name)
+    formats = _checked_outputs([output], None, [model, *files.paths], format_name)
     effective_jobs(n_jobs)  # refuses a number that makes no sense
     learner = saved_model(model).set_params(verbose=not console.quiet, n_jobs=n_jobs)
     graph = files.read()
     check_exportable(graph.node_ids, formats[output])
     console.say(_described(graph))
-    begin = time.perf_counter()
-    vectors = learner.transform(graph)
-    seconds = time.perf_counter() - begin
+    vectors, seconds = timed(lambda: learner.transform(graph))
     write_vectors(output, graph.node_ids, vectors, columns=learner.get_feature_names_out(), format=formats[output])
     console.say(_summary(vectors, seconds, str(output)))
     if console.as_json:
         size = {"nodes": graph.n_nodes, "dimensions": vectors.shape[1], "seconds": seconds}
         console.answer({"output": str(output), **size}, [])
+
+
+def timed(run: Callable[[], Any]) -> tuple[Any, float]:
+    """What a function returns, and the seconds that it took."""
+    begin = time.perf_counter()
+    return run(), time.perf_counter() - begin
 
 
 def scores(
@@ -173,12 +170,11 @@ def _chosen_task(graph: AttributedGraph, asked: str, console: Console) -> Task:
 
 
 def _checked_outputs(
-    tables: Sequence[Path], others: Sequence[Path], inputs: Sequence[Path], format_name: str | None
+    tables: Sequence[Path], save: Path | None, inputs: Sequence[Path], format_name: str | None
 ) -> dict[Path, str]:
     """Format of each table, once it is certain that every output can be written and none is in use."""
-    outputs = [*tables, *others]
     taken = {path.resolve(): "is read from" for path in inputs}
-    for path in outputs:
+    for path in (*tables, *([save] if save else [])):
         place = path.resolve()
         if place in taken and (path.is_file() or not path.exists()):
             raise click.UsageError(f"cannot write {str(path)!r}: it {taken[place]} as well")
@@ -188,18 +184,10 @@ def _checked_outputs(
 
 
 def _described(graph: AttributedGraph) -> str:
-    return (
-        f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features "
-        f"({graph.features.nnz:,} entries)"
-    )
+    size = f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features"
+    return f"{size} ({graph.features.nnz:,} entries)"
 
 
 def _summary(vectors: NDArray[np.float32], seconds: float, *places: str) -> str:
     made = f"{len(vectors):,} vectors of {vectors.shape[1]} dimensions in {seconds:.2f} s"
     return f"{made}: {', '.join(places)}" if places else made
-
-
-def _facts(model: NodeEmbedding) -> dict[str, Any]:
-    n, d = model.embedding_.shape
-    size = {"nodes": n, "features": len(model.feature_names_), "dimensions": d, "scales": list(model.scale_columns_)}
-    return {"model": type(model).__name__, **size, "rows": model.rows_}

@@ -12,15 +12,7 @@ from hopscale.cli.program import Console, table_lines, with_console
 
 __all__ = ["methods"]
 
-_COLUMNS = {
-    "name": "name",
-    "kind": "kind",
-    "uses_features": "features",
-    "multi_scale": "multi-scale",
-    "inductive": "inductive",
-    "time": "time",
-    "memory": "memory",
-}
+_COLUMNS = ("name", "kind", "uses_features", "multi_scale", "inductive", "time", "memory")
 
 
 @click.command()
@@ -45,11 +37,11 @@ def methods(name: str | None, console: Console) -> None:
         console.answer({"name": name, "summary": summary, "options": options}, [summary, "", *table_lines(told)])
         return
     rows: list[dict[str, Any]] = [
-        {"name": key, **{column: getattr(model(), column) for column in list(_COLUMNS)[1:]}}
+        {"name": key, **{column: getattr(model(), column) for column in _COLUMNS[1:]}}
         for key, model in sorted(MODELS.items(), key=lambda entry: (-entry[1]().uses_features, entry[1].kind))
     ]
-    shown = [list(_COLUMNS.values())] + [[_shown(row[column]) for column in _COLUMNS] for row in rows]
-    console.answer({"methods": rows}, table_lines(shown))
+    titles = [column.removeprefix("uses_").replace("_", "-") for column in _COLUMNS]
+    console.answer({"methods": rows}, table_lines([titles, *(list(map(_shown, row.values())) for row in rows)]))
 
 
 def _shown(value: Any) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from hopscale import models
+from hopscale.cli.program import Command, decorated
 from hopscale.cli.wording import as_option, flag
 from hopscale.exceptions import ParameterError
 from hopscale.models import NodeEmbedding
@@ -19,8 +20,6 @@ from hopscale.models.base import SolverChoice
 from hopscale.solvers import PMI, SGNS
 
 __all__ = ["MODELS", "chosen_model", "parameters_of", "was_given", "with_parameters"]
-
-Command = Callable[..., Any]
 
 MODELS = {name.lower(): model for name, model in models.MODELS.items()}
 
@@ -32,21 +31,19 @@ _SEVERAL = 4  # models that share a parameter, beyond which they are not listed
 class _Parameter:
     """A parameter as one class has it."""
 
-    name: str
     owner: str
     hint: Any
     default: Any
     help: str
 
 
-@cache
 def _parameters(kind: Any) -> dict[str, _Parameter]:
     """The parameters of a model or solver, in the order of its docstring."""
     told = {name: text for base in reversed(kind.__mro__) for name, text in _documented(base).items()}
     hints, defaults = get_type_hints(kind), kind().get_params(deep=False)
     owner = getattr(kind, "name", kind.__name__.lower())
     return {
-        name: _Parameter(name, owner, hints[name], defaults[name], told.get(name, ""))
+        name: _Parameter(owner, hints[name], defaults[name], told.get(name, ""))
         for name in sorted(defaults, key=[*told, *defaults].index)
         if name != "verbose"
     }
@@ -69,6 +66,7 @@ def _documented(kind: type) -> dict[str, str]:
     return found
 
 
+@cache
 def _by_name() -> dict[str, list[_Parameter]]:
     """Every parameter with all who have it: the models' first, then the solvers'."""
     found: dict[str, list[_Parameter]] = {}
@@ -81,15 +79,14 @@ def _by_name() -> dict[str, list[_Parameter]]:
 
 def with_parameters(command: Command) -> Command:
     """Give a command ``--model`` and an option for every parameter that a model or a solver can have."""
-    for name, parameters in reversed(_by_name().items()):
-        command = _option(name, parameters)(command)
-    return click.option(
+    model = click.option(
         "--model",
         type=click.Choice(list(MODELS), case_sensitive=False),
         default="musae",
         show_default=True,
         help="What to learn; see hopscale methods.",
-    )(command)
+    )
+    return decorated(model, *(_option(name, parameters) for name, parameters in _by_name().items()))(command)
 
 
 def _option(name: str, parameters: list[_Parameter]) -> Callable[[Command], Command]:
@@ -110,9 +107,12 @@ def _option(name: str, parameters: list[_Parameter]) -> Callable[[Command], Comm
 
 def _help(parameters: list[_Parameter]) -> str:
     """What a parameter is, and whose, if it is not most models'."""
-    text = next((parameter.help for parameter in parameters if parameter.help), "")
-    owners = [parameter.owner for parameter in parameters]
+    text, owners = _text(parameters), [parameter.owner for parameter in parameters]
     return text if len(owners) > _SEVERAL else f"{', '.join(owners)}: {text[:1].lower()}{text[1:]}"
+
+
+def _text(parameters: list[_Parameter]) -> str:
+    return next((parameter.help for parameter in parameters if parameter.help), "")
 
 
 def chosen_model(name: str, options: dict[str, Any]) -> NodeEmbedding:
@@ -132,22 +132,20 @@ def chosen_model(name: str, options: dict[str, Any]) -> NodeEmbedding:
     return model
 
 
-def parameters_of(name: str) -> list[dict[str, Any]]:
+def parameters_of(model_name: str) -> list[dict[str, Any]]:
     """The options of a model and its solvers: flag, default, whose it is and what it says."""
+    texts, model = _by_name(), MODELS[model_name]
+    makers = model.solvers.values() if issubclass(model, SolverChoice) else ()
     return [
-        {"option": flag(parameter.name), "default": parameter.default, "of": parameter.owner, "help": parameter.help}
-        for parameter in _all_of(MODELS[name])
+        {
+            "option": flag(name),
+            "default": getattr(part, name),
+            "of": each.owner,
+            "help": each.help or _text(texts[name]),
+        }
+        for part in (model(), *(make() for make in makers))
+        for name, each in _parameters(type(part)).items()
     ]
-
-
-def _all_of(kind: type[NodeEmbedding]) -> Iterator[_Parameter]:
-    texts = _by_name()
-    makers = kind.solvers.values() if issubclass(kind, SolverChoice) else ()
-    for part in (kind(), *(make() for make in makers)):
-        kind_of_part: Any = type(part)
-        for name, parameter in _parameters(kind_of_part).items():
-            told = parameter.help or next((p.help for p in texts[name] if p.help), "")
-            yield replace(parameter, default=getattr(part, name), help=told)
 
 
 def was_given(option: str) -> bool:

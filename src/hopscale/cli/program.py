@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
 import click
 import numpy as np
@@ -20,7 +20,9 @@ from hopscale.cli import INTERRUPTED
 from hopscale.cli.wording import as_option
 from hopscale.exceptions import HopscaleError, HopscaleWarning
 
-__all__ = ["Console", "Program", "finite_or_none", "table_lines", "with_console"]
+__all__ = ["Command", "Console", "Program", "decorated", "finite_or_none", "shown", "table_lines", "with_console"]
+
+Command = Callable[..., Any]
 
 
 class Program(click.Group):
@@ -30,23 +32,21 @@ class Program(click.Group):
         """Run, and leave with 0, 1 (error), 2 (usage) or 130 (Ctrl-C)."""
         extra["standalone_mode"] = False
         with _one_line_warnings():
-            sys.exit(self._exit_code(lambda: super(Program, self).main(*args, **extra)))
-
-    def _exit_code(self, run: Callable[[], Any]) -> int:
-        try:
-            return int(run() or 0)
-        except click.ClickException as error:
-            error.show()
-            return error.exit_code
-        except (click.Abort, KeyboardInterrupt):
-            return _complain("interrupted", INTERRUPTED)
-        except HopscaleError as error:
-            return _complain(error.worded(as_option))
-        except MemoryError as error:
-            return _complain(f"not enough memory ({error})" if str(error) else "not enough memory")
-        except OSError as error:
-            named = error.strerror and error.filename is not None
-            return _complain(f"{error.filename}: {error.strerror}" if named else str(error))
+            try:
+                code = int(super().main(*args, **extra) or 0)
+            except click.ClickException as error:
+                error.show()
+                code = error.exit_code
+            except (click.Abort, KeyboardInterrupt):
+                code = _complain("interrupted", INTERRUPTED)
+            except HopscaleError as error:
+                code = _complain(error.worded(as_option))
+            except MemoryError as error:
+                code = _complain(f"not enough memory ({error})" if str(error) else "not enough memory")
+            except OSError as error:
+                named = error.strerror and error.filename is not None
+                code = _complain(f"{error.filename}: {error.strerror}" if named else str(error))
+        sys.exit(code)
 
 
 @dataclass(frozen=True)
@@ -57,19 +57,19 @@ class Console:
     quiet: bool
 
     def say(self, line: str) -> None:
-        """A word on the way, unless asked to be quiet."""
+        """Show progress, unless asked to be quiet."""
         if not self.quiet:
             tqdm.write(line, file=sys.stderr)
 
     def answer(self, document: dict[str, Any], lines: Iterable[str]) -> None:
         """The answer: one JSON document for machines, or lines for people."""
         if self.as_json:
-            click.echo(json.dumps(document, default=_jsonable, allow_nan=False, indent=2))
+            click.echo(json.dumps(document, default=_plain, allow_nan=False, indent=2))
         else:
             click.echo("".join(f"{line}\n" for line in lines), nl=False)
 
 
-def with_console(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_console(command: Command) -> Command:
     """Give a command the options ``--json`` and ``--quiet``, as one argument ``console``.
 
     What it returns is the exit code.
@@ -95,6 +95,24 @@ def finite_or_none(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else str(value)
+
+
+def shown(value: Any, digits: int) -> str:
+    """A value as people read it: whole numbers with commas, others rounded.
+
+    >>> shown(2708, 4), shown(1 / 3, 4), shown("cora", 4)
+    ('2,708', '0.3333', 'cora')
+    """
+    return f"{value:,}" if type(value) is int else f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+
+
+def decorated(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several decorators as one, listed from top to bottom."""
+    return lambda command: functools.reduce(lambda inner, outer: outer(inner), reversed(decorators), command)
+
+
 def _complain(message: str, code: int = 1) -> int:
     tqdm.write(f"hopscale: {' '.join(message.split())}", file=sys.stderr)
     return code
@@ -106,28 +124,15 @@ def _one_line_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         default = warnings.showwarning
 
-        def show(
-            message: Warning | str,
-            category: type[Warning],
-            filename: str,
-            lineno: int,
-            file: TextIO | None = None,
-            line: str | None = None,
-        ) -> None:
-            if issubclass(category, HopscaleWarning):
-                _complain(f"warning: {message.worded(as_option) if isinstance(message, HopscaleWarning) else message}")
+        def show(message: Warning | str, *where: Any, **more: Any) -> None:
+            if isinstance(message, HopscaleWarning):
+                _complain(f"warning: {message.worded(as_option)}")
             else:
-                default(message, category, filename, lineno, file, line)
+                default(message, *where, **more)
 
         warnings.showwarning = show
         warnings.simplefilter("always", HopscaleWarning)
         yield
-
-
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value.item()
-    return str(value)
 
 
 def table_lines(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> list[str]:
@@ -136,11 +141,6 @@ def table_lines(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> li
     >>> table_lines([["name", "n"], ["cora", "2708"]], right=[1])
     ['name     n', 'cora  2708']
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.rjust(width) if at in right else cell.ljust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    columns = enumerate(zip(*rows, strict=True))
+    layout = [f"{'>' if at in right else '<'}{max(map(len, column))}" for at, column in columns]
+    return ["  ".join(map(format, row, layout)).rstrip() for row in rows]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,8 @@ import click
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from hopscale.cli.program import Console, finite_or_none, with_console
-from hopscale.cli.sources import HEADER, GraphFiles, file_option, looks_like_model, saved_model
+from hopscale.cli.program import Console, decorated, finite_or_none, shown, table_lines, with_console
+from hopscale.cli.sources import HEADER, GraphFiles, file_option, looks_like_model, model_size, saved_model
 from hopscale.graph import AttributedGraph
 from hopscale.io.vectors import name_text
 from hopscale.models import NodeEmbedding
@@ -19,17 +21,18 @@ from hopscale.tasks.labels import has_class, has_value, likely_task
 
 __all__ = ["explain", "explanation_lines", "info", "neighbors"]
 
-_MODEL = click.argument("model", type=click.Path(path_type=Path))
-_COUNT = click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="How many.")
-_SCALE = click.option("--scale", help="One scale only: a number of hops, or a label such as 1-3.")
+_NODE_SETTINGS = {"ignore_unknown_options": True}  # a node may be called -1
+_about_node = decorated(
+    click.argument("model", type=click.Path(path_type=Path)),
+    click.argument("node"),
+    click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="How many."),
+    click.option("--scale", help="One scale only: a number of hops, or a label such as 1-3."),
+    with_console,
+)
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
-@_MODEL
-@click.argument("node")
-@_COUNT
-@_SCALE
-@with_console
+@click.command(context_settings=_NODE_SETTINGS)
+@_about_node
 def neighbors(model: Path, node: str, k: int, scale: str | None, console: Console) -> None:
     """Nodes with vectors most like those of NODE, by cosine, in a saved MODEL.
 
@@ -41,20 +44,13 @@ def neighbors(model: Path, node: str, k: int, scale: str | None, console: Consol
     learner = saved_model(model)
     name = named_node(learner, node)
     found = learner.neighbors(name, k=k, scale=scale)
-    document = {
-        "node": name,
-        "scale": scale,
-        "neighbors": [{"node": other, "similarity": similarity} for other, similarity in found],
-    }
-    console.answer(document, _columns([(name_text(other), f"{similarity:.4f}") for other, similarity in found]))
+    rows = [{"node": other, "similarity": similarity} for other, similarity in found]
+    lines = table_lines([(name_text(other), f"{similarity:7.4f}") for other, similarity in found], right=[1])
+    console.answer({"node": name, "scale": scale, "neighbors": rows}, lines)
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
-@_MODEL
-@click.argument("node")
-@_COUNT
-@_SCALE
-@with_console
+@click.command(context_settings=_NODE_SETTINGS)
+@_about_node
 def explain(model: Path, node: str, k: int, scale: str | None, console: Console) -> None:
     """Features that stand out around NODE, scale by scale, in a saved MODEL.
 
@@ -108,19 +104,16 @@ def named_node(model: NodeEmbedding, text: str) -> Any:
     """
     ids = model.node_ids_
     if ids.dtype == np.int64:
-        try:
+        with suppress(ValueError):
             return int(text)
-        except ValueError:
-            return text
+        return text
     listed = ids.tolist()
     if text in listed:
         return text
-    try:
+    with suppress(ValueError, RecursionError):
         meant = _with_tuples(json.loads(text))
-    except (ValueError, RecursionError):
-        meant = None
-    if isinstance(meant, tuple) and meant in listed:
-        return meant
+        if isinstance(meant, tuple) and meant in listed:
+            return meant
     return next((name for name in listed if name_text(name) == text), text)
 
 
@@ -132,14 +125,9 @@ def explanation_lines(answer: dict[str, list[tuple[Any, float]]]) -> list[str]:
     """A paragraph a scale."""
     lines = []
     for label, found in answer.items():
-        lines.append(f"scale {label}")
-        lines += _columns([(f"  {name_text(feature)}", f"{score:+.3f}") for feature, score in found]) or ["  nothing"]
+        rows = [(f"  {name_text(feature)}", f"{score:+7.3f}") for feature, score in found]
+        lines += [f"scale {label}", *(table_lines(rows, right=[1]) or ["  nothing"])]
     return lines
-
-
-def _columns(rows: list[tuple[str, str]]) -> list[str]:
-    width = max((len(left) for left, _ in rows), default=0)
-    return [f"{left:<{width}}  {right:>7}" for left, right in rows]
 
 
 def _model_facts(model: NodeEmbedding) -> dict[str, Any]:
@@ -149,10 +137,7 @@ def _model_facts(model: NodeEmbedding) -> dict[str, Any]:
     ]
     return {
         "kind": "model",
-        "model": type(model).__name__,
-        "nodes": len(model.node_ids_),
-        "features": len(model.feature_names_),
-        "dimensions": model.embedding_.shape[1],
+        **model_size(model),
         "zero_vectors": int((~model.embedding_.any(axis=1)).sum()),
         "scales": scales,
         "parameters": model.get_params(),
@@ -187,9 +172,7 @@ def _label_facts(labels: Any) -> dict[str, Any] | None:
     if task == "regression":
         smallest, largest = (finite_or_none(float(end(known))) for end in (min, max))
         return {"task": task, "labelled_nodes": len(known), "smallest": smallest, "largest": largest}
-    counts: dict[Any, int] = {}
-    for label in known:
-        counts[label] = counts.get(label, 0) + 1
+    counts = Counter(known)
     share = max(counts.values()) / len(known) if known else None
     return {"task": task, "labelled_nodes": len(known), "classes": len(counts), "share_of_largest_class": share}
 
@@ -204,6 +187,5 @@ def _fact_lines(document: dict[str, Any], indent: str = "") -> list[str]:
             rows = [f"{indent}  {row['scale']:<6} {row['dimensions']:>4}  {row['learnt_from']}" for row in value]
             lines += [f"{words} (label, dimensions, learnt from)", *rows]
         else:
-            shown = f"{value:,}" if type(value) is int else f"{value:.4g}" if isinstance(value, float) else str(value)
-            lines.append(f"{words:<26} {shown}")
+            lines.append(f"{words:<26} {shown(value, 4)}")
     return lines

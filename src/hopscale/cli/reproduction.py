@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from hopscale.cli.options import was_given
 from hopscale.cli.program import Console, with_console
 from hopscale.exceptions import ParameterError
 
@@ -18,9 +19,8 @@ _EXPERIMENTS = (
     "classification", "few-shot", "regression", "transfer", "runtime", "densification", "theory",
     "link-prediction", "attribute-inference",
 )  # fmt: skip
-
-
 _OUTPUT = "hopscale-paper"
+_FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.command()
@@ -45,15 +45,12 @@ _OUTPUT = "hopscale-paper"
     "have it.",
 )
 @click.option("--data", type=click.Path(exists=True, file_okay=False), help="Folder of the data sets.")
-@click.option(
-    "--cache",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder that keeps fitted models; default: the user's cache.",
-)
+@click.option("--cache", type=_FOLDER, help="Folder that keeps fitted models; default: the user's cache.")
 @click.option(
     "--output",
     "-o",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=_FOLDER,
+    default=_OUTPUT,
     help=f"Folder of records, tables and plots; default: {_OUTPUT} in the current folder.",
 )
 @click.option("--only-render", is_flag=True, help="Measure nothing: write tables and figures of the records there are.")
@@ -61,17 +58,12 @@ _OUTPUT = "hopscale-paper"
 def reproduce(
     experiments: tuple[str, ...],
     models: tuple[str, ...],
-    solvers: tuple[str, ...],
-    datasets: tuple[str, ...],
-    splits: int,
-    seed: int,
-    n_jobs: int | None,
     parameters: tuple[str, ...],
-    data: str | None,
     cache: Path | None,
-    output: Path | None,
+    output: Path,
     only_render: bool,
     console: Console,
+    **others: Any,
 ) -> int:
     """Repeat the paper's experiments and set the published figures beside the measured ones.
 
@@ -86,42 +78,29 @@ def reproduce(
     Every measurement is appended to OUTPUT/records as a line of JSON as soon as it is made. What is there is not
     measured again: stop it whenever you like, the next run goes on. Tables and plots are written to OUTPUT at the end.
     """
+    from hopscale.datasets.fetching import cache_folder
     from hopscale.paper import Options, render
     from hopscale.paper import reproduce as run
     from hopscale.paper.methods import method
 
     chosen = list(_EXPERIMENTS) if "all" in experiments else list(dict.fromkeys(experiments))
     names = list(dict.fromkeys(method(name).name for name in models)) or None
-    folder = Path(_OUTPUT) if output is None else output
-    console.say(f"writing to {folder}" + (", see --output" if output is None else ""))
+    console.say(f"writing to {output}" + ("" if was_given("output") else ", see --output"))
     failures: list[str] = []
     if not only_render:
         options = Options(
-            cache=cache or _cache(),
+            cache=cache or cache_folder() / "fits",
             methods=names,
-            solvers=solvers or None,
-            datasets=datasets or None,
-            splits=splits,
-            seed=seed,
-            n_jobs=n_jobs,
-            data=data,
-            parameters=dict(_parameter(text) for text in parameters),
+            parameters=dict(map(_parameter, parameters)),
+            **{name: value for name, value in others.items() if value != ()},
         )
-        failures = run(chosen, options, folder, say=console.say, progress=not console.quiet)
-    written = render(chosen, folder)
+        failures = run(chosen, options, output, say=console.say, progress=not console.quiet)
+    written = [str(path) for path in render(chosen, output)]
     if not written:
-        console.say(f"there are no records of {', '.join(chosen)} in {folder / 'records'}: nothing to write")
-    console.answer(
-        {"written": [str(path) for path in written], "failures": failures},
-        [*(str(path) for path in written), *(f"failed: {failure}" for failure in failures)],
-    )
+        console.say(f"there are no records of {', '.join(chosen)} in {output / 'records'}: nothing to write")
+    lines = [*written, *(f"failed: {failure}" for failure in failures)]
+    console.answer({"written": written, "failures": failures}, lines)
     return 1 if failures else 0
-
-
-def _cache() -> Path:
-    from hopscale.datasets.fetching import cache_folder
-
-    return cache_folder() / "fits"
 
 
 def _parameter(text: str) -> tuple[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from hopscale import datasets
+from hopscale.cli.program import Command, decorated
 from hopscale.cli.wording import flag
 from hopscale.exceptions import FileFormatError
 from hopscale.graph import AttributedGraph
@@ -18,9 +19,7 @@ from hopscale.io import read_graph
 from hopscale.io.content import existing
 from hopscale.models import NodeEmbedding, load_model
 
-__all__ = ["HEADER", "GraphFiles", "file_option", "looks_like_model", "saved_model", "with_graph"]
-
-Command = Callable[..., None]
+__all__ = ["HEADER", "GraphFiles", "file_option", "looks_like_model", "model_size", "saved_model", "with_graph"]
 
 
 @dataclass(frozen=True)
@@ -68,17 +67,8 @@ class GraphFiles:
         """The graph."""
         if self.name is not None:
             return datasets.load(self.name)
-        return read_graph(
-            self.paths[0],
-            self.features,
-            self.labels,
-            weight=self.weight,
-            value=self.value,
-            node_column=self.node_column,
-            label_column=self.label_column,
-            header=self.header,
-            self_loops=self.self_loops,
-        )
+        settings = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("edges", "graph")}
+        return read_graph(self.paths[0], **settings)
 
 
 def saved_model(path: Path) -> NodeEmbedding:
@@ -86,6 +76,12 @@ def saved_model(path: Path) -> NodeEmbedding:
     if not looks_like_model(path):
         raise FileFormatError(f"{path} is no hopscale model; embed --save writes one")
     return load_model(path)
+
+
+def model_size(model: NodeEmbedding) -> dict[str, Any]:
+    """What a model is, and of what size."""
+    n, d = model.embedding_.shape
+    return {"model": type(model).__name__, "nodes": n, "features": len(model.feature_names_), "dimensions": d}
 
 
 def looks_like_model(path: Path) -> bool:
@@ -128,17 +124,14 @@ _LABEL_OPTIONS = (
 
 def with_graph(*, labels: bool) -> Callable[[Command], Command]:
     """Give a command options that lead to a graph, as one argument ``files``."""
+    return decorated(*_GRAPH_OPTIONS, *(_LABEL_OPTIONS if labels else ()), _with_files)
 
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def wrapped(*args: Any, **options: Any) -> None:
-            files = GraphFiles(**{name: options.pop(name, None) for name in GraphFiles.__dataclass_fields__})
-            files.check()
-            command(*args, files=files, **options)
 
-        with_options: Command = wrapped
-        for option in reversed(_GRAPH_OPTIONS + (_LABEL_OPTIONS if labels else ())):
-            with_options = option(with_options)
-        return with_options
+def _with_files(command: Command) -> Command:
+    @functools.wraps(command)
+    def wrapped(*args: Any, **options: Any) -> None:
+        files = GraphFiles(**{name: options.pop(name, None) for name in GraphFiles.__dataclass_fields__})
+        files.check()
+        command(*args, files=files, **options)
 
-    return decorate
+    return wrapped

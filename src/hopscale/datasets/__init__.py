@@ -118,23 +118,22 @@ def load(
     hopscale.exceptions.ParameterError: no data set 'figure-1'; did you mean 'figure1'? ...
     """
     if name in _BUILT_IN:
-        return _generated(name, parameters)
-    folder = _folder(data)
-    packed = _packed(name, folder)
-    entry = registry.published().get(name)
-    if packed is None and entry is None:
-        raise ParameterError(_unknown(name, folder))
+        accepted = list(inspect.signature(_BUILT_IN[name]).parameters)
+        for each in parameters:
+            if each not in accepted:
+                raise ParameterError(f"{name!r} has no parameter {each!r}; it takes {', '.join(accepted) or 'none'}")
+        return _BUILT_IN[name](**parameters)
+    folder, found = _found(name, data)
     if parameters:
         raise ParameterError(f"{name!r} is read from a file and takes no parameters: {sorted(parameters)}")
-    if packed is not None:
+    if isinstance(found, Path):
         from hopscale.io.files import read_graph
 
-        graph: AttributedGraph = read_graph(packed)
+        graph: AttributedGraph = read_graph(found)
         return graph
-    assert entry is not None
     from hopscale.datasets.formats import graph_of
 
-    return graph_of(entry, fetching.obtain(entry, folder, cache, download=download))
+    return graph_of(found, fetching.obtain(found, folder, cache, download=download))
 
 
 def locate(name: str, *, data: _Path | None = None, cache: _Path | None = None) -> Place:
@@ -158,16 +157,12 @@ def locate(name: str, *, data: _Path | None = None, cache: _Path | None = None) 
     """
     if name in _BUILT_IN:
         return Place("built-in", None)
-    folder = _folder(data)
-    packed = _packed(name, folder)
-    if packed is not None:
-        return Place("local", packed)
-    entry = registry.published().get(name)
-    if entry is None:
-        raise ParameterError(_unknown(name, folder))
-    if local := fetching.found_in(entry, folder):
+    folder, found = _found(name, data)
+    if isinstance(found, Path):
+        return Place("local", found)
+    if local := fetching.found_in(found, folder):
         return Place("local", _one_path(local))
-    if kept := fetching.cached(entry, cache):
+    if kept := fetching.cached(found, cache):
         return Place("cached", _one_path(kept))
     return Place("to download", None)
 
@@ -222,26 +217,29 @@ def names(data: _Path | None = None) -> list[str]:
     return _known(_folder(data))
 
 
-def _generated(name: str, parameters: dict[str, Any]) -> AttributedGraph:
-    generate = _BUILT_IN[name]
-    accepted = list(inspect.signature(generate).parameters)
-    for parameter in parameters:
-        if parameter not in accepted:
-            raise ParameterError(f"{name!r} has no parameter {parameter!r}; it takes {', '.join(accepted) or 'none'}")
-    return generate(**parameters)
-
-
 def _one_path(paths: fetching.Paths) -> Path:
     """The file, or the folder of several."""
     first = paths[0][1]
     return first if len(paths) == 1 else first.parent
 
 
-def _packed(name: str, folder: Path | None) -> Path | None:
-    """The file ``<name>.npz`` of the data folder, which a name may not lead out of."""
-    if folder is None or Path(name).name != name or not (folder / f"{name}.npz").is_file():
-        return None
-    return folder / f"{name}.npz"
+def _found(name: str, data: _Path | None) -> tuple[Path | None, Path | Published]:
+    """The data folder, and the file ``<name>.npz`` in it, or else the entry of a published data set."""
+    folder = _folder(data)
+    # A name may not lead out of the folder.
+    if folder is not None and Path(name).name == name and (folder / f"{name}.npz").is_file():
+        return folder, folder / f"{name}.npz"
+    if name in registry.published():
+        return folder, registry.published()[name]
+    known = _known(folder)
+    close = difflib.get_close_matches(str(name), known, n=1)
+    guess = f"; did you mean {close[0]!r}?" if close else "."
+    where = (
+        f"Other graphs are read from the folder that the variable {_FOLDER_VARIABLE} names, or data=..."
+        if folder is None
+        else f"Looked for {name}.npz in {str(folder)!r}"
+    )
+    raise ParameterError(f"no data set {name!r}{guess} There are: {', '.join(known)}. {where}")
 
 
 def _folder(data: _Path | None) -> Path | None:
@@ -266,15 +264,3 @@ def _holds_graph(path: Path) -> bool:
             return set(archive.namelist()) >= _GRAPH_ARRAYS
     except (OSError, zipfile.BadZipFile):
         return False
-
-
-def _unknown(name: str, folder: Path | None) -> str:
-    known = _known(folder)
-    close = difflib.get_close_matches(str(name), known, n=1)
-    guess = f"; did you mean {close[0]!r}?" if close else "."
-    where = (
-        f"Other graphs are read from the folder that the variable {_FOLDER_VARIABLE} names, or data=..."
-        if folder is None
-        else f"Looked for {name}.npz in {str(folder)!r}"
-    )
-    return f"no data set {name!r}{guess} There are: {', '.join(known)}. {where}"

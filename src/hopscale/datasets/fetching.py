@@ -22,9 +22,10 @@ _PATIENCE = 60  # seconds without a byte
 _CHUNK = 1 << 16
 
 Paths = Sequence[tuple[PurePosixPath, Path]]
+_Path = str | os.PathLike[str]
 
 
-def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
+def cache_folder(cache: _Path | None = None) -> Path:
     """Folder where downloads are kept: the given one, or that of ``HOPSCALE_CACHE``, or the user's cache."""
     chosen = cache if cache is not None else os.environ.get(CACHE_VARIABLE) or None
     if chosen is not None:
@@ -36,35 +37,28 @@ def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
 
 def found_in(entry: Published, folder: Path | None) -> Paths | None:
     """Files of a data set in a folder of the user's, or in its subfolder ``raw``, if all are there."""
-    if folder is None:
-        return None
-    for place in (folder, folder / "raw"):
-        for paths in (
-            [(unit, place / unit) for unit in entry.units],
-            [(unit, place / unit.name) for unit in entry.units],
-        ):
+    for place in () if folder is None else (folder, folder / "raw"):
+        in_folders = [(unit, place / unit) for unit in entry.units]
+        flat = [(unit, place / unit.name) for unit in entry.units]
+        for paths in (in_folders, flat):
             if all(path.is_file() for _, path in paths):
                 return paths
     return None
 
 
-def cached(entry: Published, cache: str | os.PathLike[str] | None = None) -> Paths | None:
+def cached(entry: Published, cache: _Path | None = None) -> Paths | None:
     """Files of a data set in the cache, if all are there."""
     paths = _kept(entry, cache)
     return paths if all(path.is_file() for _, path in paths) else None
 
 
 def obtain(
-    entry: Published, folder: Path | None, cache: str | os.PathLike[str] | None = None, *, download: bool = True
+    entry: Published, folder: Path | None, cache: _Path | None = None, *, download: bool = True
 ) -> dict[str, bytes]:
     """Contents of a data set's files by role: from the user's folder, the cache, or the publisher.
 
-    Raises
-    ------
-    FileFormatError
-        If a file in the user's folder is not the published one.
-    DownloadError
-        If there is none, and none can be had.
+    A file in the user's folder that is not the published one is a FileFormatError; a file that is nowhere, and cannot
+    be downloaded, a DownloadError.
     """
     here = found_in(entry, folder)
     if here is None and download:
@@ -75,24 +69,10 @@ def obtain(
     return {role: content for unit, path in here for role, content in _checked(entry, unit, path, str(path)).items()}
 
 
-def fetch(entry: Published, cache: str | os.PathLike[str] | None = None, *, progress: bool = False) -> dict[str, bytes]:
-    """Contents of a data set's files, from the cache or else from the publisher, whose files then stay in the cache.
+def fetch(entry: Published, cache: _Path | None = None, *, progress: bool = False) -> dict[str, bytes]:
+    """Contents of a data set's files by role, from the cache or else from the publisher, then kept in the cache.
 
-    Parameters
-    ----------
-    entry : Published
-    cache : path, optional
-    progress : bool, default=False
-        Show how much has come, on the error stream.
-
-    Returns
-    -------
-    dict of str to bytes
-
-    Raises
-    ------
-    DownloadError
-        If a file cannot be had or is not the published one. Only files that are enter the cache.
+    A file that cannot be downloaded or is not the published one is a DownloadError, and does not enter the cache.
     """
     found: dict[str, bytes] = {}
     for unit, path in _kept(entry, cache):
@@ -103,7 +83,7 @@ def fetch(entry: Published, cache: str | os.PathLike[str] | None = None, *, prog
     return found
 
 
-def _kept(entry: Published, cache: str | os.PathLike[str] | None) -> Paths:
+def _kept(entry: Published, cache: _Path | None) -> Paths:
     folder = cache_folder(cache)
     return [(unit, folder / unit) for unit in entry.units]
 

@@ -27,18 +27,7 @@ _Parts = tuple[NDArray[np.int64], sp.csr_array, NDArray[Any]]
 
 
 def graph_of(entry: Published, contents: Mapping[str, bytes]) -> AttributedGraph:
-    """Graph from the contents of a data set's files: nodes 0..n-1, binary features, self-loops dropped.
-
-    Parameters
-    ----------
-    entry : Published
-    contents : mapping of str to bytes
-        By the roles that ``entry.files`` has.
-
-    Returns
-    -------
-    AttributedGraph
-    """
+    """Graph from the contents of a data set's files, by role: nodes 0..n-1, binary features, self-loops dropped."""
     try:
         edges, features, labels = _FORMATS[entry.format](entry, contents)
         # Some sources store zeros, and weights where the paper asks for presence.
@@ -53,20 +42,15 @@ def graph_of(entry: Published, contents: Mapping[str, bytes]) -> AttributedGraph
 
 def _musae(entry: Published, contents: Mapping[str, bytes]) -> _Parts:
     """The format of the paper's authors: edges and targets as CSV, features as JSON."""
-    name = {role: file.name for role, file in entry.files.items()}
-    [ends], _ = read_pairs(read_rows(contents["edges"], name["edges"], True, node_columns=2), "weight", None)
-    given = read_feature_json(as_text(contents["features"], name["features"]), name["features"])
+    source = {role: (contents[role], file.name) for role, file in entry.files.items()}
+    [ends], _ = read_pairs(read_rows(*source["edges"], True, node_columns=2), "weight", None)
+    given = read_feature_json(as_text(*source["features"]), source["features"][1])
     rows, columns = _numbers(given.listed)[given.rows], _numbers(given.features)
     shape = (entry.nodes, entry.columns or int(columns.max(initial=-1)) + 1)
     nodes = np.arange(entry.nodes)
-    by_node, _ = labels_by_node(
-        read_rows(contents["target"], name["target"], True, node_columns=1),
-        nodes,
-        whole=True,
-        node_column=entry.node_column,
-        label_column=entry.label_column,
-        unknown="error",
-    )
+    target = read_rows(*source["target"], True, node_columns=1)
+    columns_of = {"node_column": entry.node_column, "label_column": entry.label_column}
+    by_node, _ = labels_by_node(target, nodes, whole=True, unknown="error", **columns_of)
     if entry.task == "regression":
         by_node = {node: float(label) for node, label in by_node.items()}
     elif entry.class_names:

@@ -18,19 +18,7 @@ __all__ = ["digits", "erdos_renyi", "figure1", "planted_blocks"]
 
 _SUITS = ("club", "heart", "diamond", "spade")
 _FIGURE1_EDGES = "AB BC AD AE DE BE CE BF JF KF IF IG HG FH IH"
-_FIGURE1_FEATURES = {
-    "A": ("club", "diamond"),
-    "B": ("diamond", "spade"),
-    "C": ("club", "heart", "diamond"),
-    "D": ("heart",),
-    "E": ("heart", "spade"),
-    "F": ("spade",),
-    "G": ("heart",),
-    "H": ("club", "diamond"),
-    "I": ("heart", "spade"),
-    "J": ("club",),
-    "K": ("club", "heart", "diamond", "spade"),
-}
+_FIGURE1_FEATURES = "A:cd B:ds C:chd D:h E:hs F:s G:h H:cd I:hs J:c K:chds"  # initials of the suits
 
 # Dark enough to belong to the stroke: half of the 16 grey levels.
 _INK = 8
@@ -63,9 +51,10 @@ def figure1() -> AttributedGraph:
     >>> bool((one[D] == one[G]).all()), bool((two[D] == two[G]).all())
     (True, False)
     """
-    nodes = list(_FIGURE1_FEATURES)
+    held = dict(entry.split(":") for entry in _FIGURE1_FEATURES.split())
+    nodes = list(held)
     u, v = np.array([[nodes.index(end) for end in edge] for edge in _FIGURE1_EDGES.split()]).T
-    features = [[suit in held for suit in _SUITS] for held in _FIGURE1_FEATURES.values()]
+    features = [[suit[0] in suits for suit in _SUITS] for suits in held.values()]
     return AttributedGraph(_adjacency(u, v, len(nodes)), features, node_ids=nodes, feature_names=_SUITS)
 
 
@@ -155,15 +144,14 @@ def planted_blocks(
     whole("n_nodes", n_nodes, least=1)
     whole("n_blocks", n_blocks, least=1, most=n_nodes)
     whole("n_features", n_features, least=0)
-    probabilities = {"p_in": p_in, "p_out": p_out}
-    probabilities |= {"feature_p_in": feature_p_in, "feature_p_out": feature_p_out}
-    for what, p in probabilities.items():
-        number(what, p, least=0, most=1)
+    number("p_in", p_in, least=0, most=1)
+    number("p_out", p_out, least=0, most=1)
+    number("feature_p_in", feature_p_in, least=0, most=1)
+    number("feature_p_out", feature_p_out, least=0, most=1)
     rng = np.random.default_rng(random_state)
-    node_starts = np.arange(n_blocks + 1) * n_nodes // n_blocks
-    feature_starts = np.arange(n_blocks + 1) * n_features // n_blocks
-    node_block = np.repeat(np.arange(n_blocks), np.diff(node_starts))
-    feature_block = np.repeat(np.arange(n_blocks), np.diff(feature_starts))
+    starts = np.arange(n_blocks + 1)[:, None] * (n_nodes, n_features) // n_blocks
+    sizes = np.diff(starts, axis=0)
+    node_block, feature_block = (np.repeat(np.arange(n_blocks), size) for size in sizes.T)
 
     # Pairs of all blocks are drawn with p_out and those inside a block dropped again: at most twice the work.
     u, v = unordered_pairs(_bernoulli(rng, n_nodes * (n_nodes - 1) // 2, p_out))
@@ -172,13 +160,11 @@ def planted_blocks(
     node, feature = np.divmod(_bernoulli(rng, n_nodes * n_features, feature_p_out), max(n_features, 1))
     across = node_block[node] != feature_block[feature]
     entries = [(node[across], feature[across])]
-    for block in range(n_blocks):
-        first, size = int(node_starts[block]), int(np.diff(node_starts)[block])
+    for (first, first_feature), (size, held) in zip(starts[:-1].tolist(), sizes.tolist(), strict=True):
         u, v = unordered_pairs(_bernoulli(rng, size * (size - 1) // 2, p_in))
         edges.append((u + first, v + first))
-        held = int(np.diff(feature_starts)[block])
         node, feature = np.divmod(_bernoulli(rng, size * held, feature_p_in), max(held, 1))
-        entries.append((node + first, feature + feature_starts[block]))
+        entries.append((node + first, feature + first_feature))
 
     rows, columns = (np.concatenate(part) for part in zip(*entries, strict=True))
     F = sp.csr_array((np.ones(len(rows), np.float32), (rows, columns)), shape=(n_nodes, n_features))

@@ -25,24 +25,9 @@ _NUMBERS = {"i4", "i8", "f4", "f8"}
 def unpickled(content: bytes, path: str) -> Any:
     """What a pickle of Python 2 or 3 holds: an array of numbers, a CSR matrix or a dict of lists.
 
-    Parameters
-    ----------
-    content : bytes
-        Of the file.
-    path : str
-        Its name, for errors.
+    One that is broken, holds anything else or names anything but arrays and containers is a FileFormatError, which
+    calls the file ``path``.
 
-    Returns
-    -------
-    ndarray, csr_array or dict
-
-    Raises
-    ------
-    FileFormatError
-        If the pickle is broken, holds anything else, or names anything but arrays and containers.
-
-    Examples
-    --------
     >>> unpickled(b"cos\\nsystem\\n(S'true'\\ntR.", "ind.cora.graph")
     Traceback (most recent call last):
     hopscale.exceptions.FileFormatError: ind.cora.graph asks for os.system, which is not needed to read numbers: refused
@@ -68,6 +53,9 @@ class _Dtype:
 class _Array:
     """Record of an array: its shape, type, order and bytes."""
 
+    def __init__(self, *_: Any) -> None:
+        pass
+
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         _, self.shape, self.dtype, self.by_column, self.content = state
 
@@ -76,17 +64,13 @@ class _Matrix:
     """Record of a CSR matrix: its attributes."""
 
 
-def _array(*_: Any) -> _Array:
-    return _Array()
-
-
 _NAMED: dict[tuple[str, str], Any] = {
     ("builtins", "list"): list,
     ("collections", "defaultdict"): defaultdict,
     ("numpy", "dtype"): _Dtype,
     ("numpy", "ndarray"): _Array,
-    ("numpy.core.multiarray", "_reconstruct"): _array,
-    ("numpy._core.multiarray", "_reconstruct"): _array,
+    ("numpy.core.multiarray", "_reconstruct"): _Array,
+    ("numpy._core.multiarray", "_reconstruct"): _Array,
     ("scipy.sparse.csr", "csr_matrix"): _Matrix,
     ("scipy.sparse._csr", "csr_matrix"): _Matrix,
 }

@@ -149,17 +149,7 @@ def published() -> Mapping[str, Published]:
 
 
 def read_registry(text: str) -> dict[str, Published]:
-    """Entries of a registry, written as ``registry.toml`` is.
-
-    Parameters
-    ----------
-    text : str
-        Content of the file.
-
-    Returns
-    -------
-    dict
-    """
+    """Entries of a registry, from a text as that of ``registry.toml``."""
     document = tomllib.loads(text)
     return {
         name: _entry(name, {**document["sources"][table.pop("source")], **table}, document["reasons"])

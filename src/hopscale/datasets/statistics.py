@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.csgraph import connected_components, dijkstra
 
 from hopscale.graph import AttributedGraph
 
@@ -127,30 +127,12 @@ def _diameter(A: sp.csr_array) -> int:
             break
         # In turns a node in the middle, which bounds all others from above, and one at the rim.
         chosen = np.argmin(least[candidates]) if turn % 2 == 0 else np.argmax(most[candidates])
-        distance = _distances(A, int(candidates[chosen]))
+        distance = dijkstra(A, indices=int(candidates[chosen]), unweighted=True).astype(np.int64)
         eccentricity = int(distance.max())
         longest = max(longest, eccentricity)
         np.minimum(most, eccentricity + distance, out=most)
         np.maximum(least, np.maximum(eccentricity - distance, distance), out=least)
     return longest
-
-
-def _distances(A: sp.csr_array, source: int) -> NDArray[np.int64]:
-    """Steps from one node to every node of a connected graph.
-
-    Breadth first, parents stand in the order of their children: the end of a level follows from that of the
-    level before.
-    """
-    order, parent = breadth_first_order(A, source, directed=True)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    parents = place[parent[order[1:]]]
-    ends = [1]
-    while ends[-1] < len(order):
-        ends.append(1 + int(np.searchsorted(parents, ends[-1])))
-    distance = np.empty(len(order), dtype=np.int64)
-    distance[order] = np.repeat(np.arange(len(ends)), np.diff([0, *ends]))
-    return distance
 
 
 def _classes(labels: NDArray[np.generic] | None) -> int | None:
