@@ -1,24 +1,49 @@
-"""Held-out entries of a sparse matrix, and negative samples: zero entries drawn uniformly."""
+"""Held-out entries of a sparse matrix, negative samples (zero entries drawn uniformly), and how well they are ranked."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score
 
-from hopscale.checks import number
-from hopscale.exceptions import GraphError, ParameterError
+from hopscale.checks import number, whole
+from hopscale.exceptions import GraphError
+from hopscale.graph import AttributedGraph
+from hopscale.tasks.metrics import roc_auc
+from hopscale.tasks.splits import Record
 
-__all__ = ["held_out_count", "negative_positions"]
+__all__ = ["graph_with", "held_out_splits", "negative_positions", "ranking_scores"]
 
 
-def held_out_count(share: float, count: int, what: str) -> int:
-    """Number of entries to hold out, a share of `count`: at least two, leaving at least one."""
-    if not 0 < number("share", share, least=0) < 1:
-        raise ParameterError(f"share must lie between 0 and 1, not {share!r}")
-    hidden = round(share * count)
-    if not 2 <= hidden < count:
+def held_out_splits(
+    share: float, count: int, what: str, splits: int, random_state: int
+) -> Iterator[tuple[int, np.random.Generator, NDArray[np.bool_]]]:
+    """Number and generator of each split, and a mask of `count` entries: the share to hold out."""
+    whole("splits", splits, least=1)
+    whole("random_state", random_state, least=0)
+    held_out = round(number("share", share, least=0, above=True, below=1) * count)
+    if not 2 <= held_out < count:
         raise GraphError(f"share={share!r} of {count} {what} does not leave two to hide and one to learn from")
-    return hidden
+    for split in range(splits):
+        rng = np.random.default_rng([random_state, split])
+        hidden = np.zeros(count, dtype=bool)
+        hidden[rng.choice(count, held_out, replace=False, shuffle=False)] = True
+        yield split, rng, hidden
+
+
+def graph_with(graph: AttributedGraph, adjacency: Any, features: Any) -> AttributedGraph:
+    """A graph of the same nodes and features with other entries, and without labels."""
+    names = {"node_ids": graph.node_ids, "feature_names": graph.feature_names}
+    return AttributedGraph(adjacency, features, **names, self_loops=True)
+
+
+def ranking_scores(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> Record:
+    """Number of scores, and how well they rank the positive entries above the others."""
+    precision = float(average_precision_score(positive, scores))
+    return {"n_test": len(scores), "roc_auc": roc_auc(positive, scores), "average_precision": precision}
 
 
 def negative_positions(
