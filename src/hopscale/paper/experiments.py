@@ -27,6 +27,7 @@ from hopscale.paper.methods import METHODS, SOLVERS, Method, method
 from hopscale.paper.runtime import FEATURE_EXPONENTS, NODE_EXPONENTS, seconds_to_fit
 from hopscale.paper.theory import DIMENSIONS, WALK_LENGTHS, distance_from_theory
 from hopscale.tasks import (
+    Record,
     attribute_inference,
     few_shot,
     link_prediction,
@@ -36,6 +37,8 @@ from hopscale.tasks import (
 )
 
 __all__ = ["DATASETS", "EXPERIMENTS", "Cell", "Options"]
+
+Task = Callable[..., list[Record]]
 
 CLASSIFICATION = ("facebook", "github", "twitch-pt", "lastfm-asia", "deezer-europe", "cora", "citeseer", "pubmed")
 REGRESSION = ("wiki-chameleon", "wiki-crocodile", "wiki-squirrel")
@@ -143,71 +146,74 @@ def _cost(dataset: str, solver: str, evaluations: int) -> float:
     return entries / 1e5 * ((20.0 if solver == "sgns" else 0.3) + 0.02 * evaluations)
 
 
-def _columns(records: Sequence[dict[str, Any]], metrics: Sequence[str]) -> dict[str, list[float]]:
-    return {metric: [record[metric] for record in records] for metric in metrics}
+def _scores(records: Sequence[Record], metrics: Sequence[str], by: str | None = None) -> dict[str, Any]:
+    """Values of each metric, over all records or grouped by a key."""
+    if by is None:
+        return {metric: [record[metric] for record in records] for metric in metrics}
+    values = list(dict.fromkeys(record[by] for record in records))
+    return {metric: {str(v): [r[metric] for r in records if r[by] == v] for v in values} for metric in metrics}
 
 
-def _by(key: str, records: Sequence[dict[str, Any]], metrics: Sequence[str]) -> dict[str, dict[str, list[float]]]:
-    """Values of each metric, grouped by a key."""
-    values = list(dict.fromkeys(record[key] for record in records))
-    return {metric: {str(v): [r[metric] for r in records if r[key] == v] for v in values} for metric in metrics}
+def _cell(
+    experiment: str,
+    options: Options,
+    way: tuple[str, str],
+    repeats: int,
+    cost: float,
+    measure: Callable[[], dict[str, Any]],
+    **more: Any,
+) -> Cell:
+    """A cell of a method and a solver."""
+    what = {"experiment": experiment, "method": way[0], "solver": way[1]}
+    return Cell({**what, "parameters": options.parameters, "seed": options.seed, **more}, repeats, cost, measure)
+
+
+def _model(way: tuple[str, str], options: Options) -> NodeEmbedding:
+    name, solver = way
+    return method(name).build(solver, n_jobs=options.n_jobs or -1, random_state=options.seed, **options.parameters)
 
 
 _CLASS_METRICS = ("micro_f1", "macro_f1", "roc_auc", "majority_micro_f1")
+_RAW_AND_STANDARDIZED = ({"standardize": False}, {"standardize": True})
 
 
 def _on_vectors(
-    experiment: str, options: Options, score: Callable[[NDArray[np.float32], NDArray[Any]], dict[str, Any]], **what: Any
+    experiment: str,
+    options: Options,
+    task: Task,
+    metrics: Sequence[str],
+    variants: Sequence[dict[str, Any]],
+    by: str | None = None,
 ) -> Iterator[Cell]:
-    """Cells that score the vectors of every method and solver on every data set."""
-    for dataset in options.chosen_datasets(experiment):
-        for name, solver in options.chosen_methods():
-            fit = Fit(name, solver, dataset, options.seed, options.parameters)
+    """Cells that score the vectors of every method and solver on every data set, with the settings of each variant."""
 
-            def measure(fit: Fit = fit) -> dict[str, Any]:
-                _, target = _graph(fit.dataset, options)
-                vectors, facts = fitted(fit, options.cache, data=options.data, n_jobs=options.n_jobs)
-                return {"fit": facts, "scores": score(vectors, target)}
+    def measure(fit: Fit, settings: dict[str, Any]) -> dict[str, Any]:
+        _, target = _graph(fit.dataset, options)
+        vectors, facts = fitted(fit, options.cache, data=options.data, n_jobs=options.n_jobs)
+        records = task(vectors, target, splits=options.splits, n_jobs=options.n_jobs, **settings)
+        return {"fit": facts, "scores": _scores(records, metrics, by)}
 
-            yield Cell(
-                _what(experiment, name, solver, options, dataset=dataset, **what),
-                options.splits,
-                _cost(dataset, solver, options.splits),
-                measure,
-            )
-
-
-def _on_splits(
-    experiment: str, options: Options, task: Callable[..., list[dict[str, Any]]], metrics: Sequence[str]
-) -> Iterator[Cell]:
-    """Cells of classification and regression, on raw and on standardised vectors."""
-
-    def score(vectors: NDArray[np.float32], target: NDArray[Any], *, standardize: bool) -> dict[str, Any]:
-        records = task(vectors, target, splits=options.splits, standardize=standardize, n_jobs=options.n_jobs)
-        return _columns(records, metrics)
-
-    for standardize in (False, True):
-        yield from _on_vectors(experiment, options, partial(score, standardize=standardize), standardize=standardize)
+    for what, dataset in product(variants, options.chosen_datasets(experiment)):
+        for way in options.chosen_methods():
+            run = partial(measure, Fit(*way, dataset, options.seed, options.parameters), what)
+            cost = _cost(dataset, way[1], options.splits)
+            yield _cell(experiment, options, way, options.splits, cost, run, dataset=dataset, **what)
 
 
 def classification(options: Options) -> Iterator[Cell]:
     """Node classification: l2 logistic regression on seeded 80/20 splits."""
-    return _on_splits("classification", options, node_classification, _CLASS_METRICS)
+    return _on_vectors("classification", options, node_classification, _CLASS_METRICS, _RAW_AND_STANDARDIZED)
 
 
 def regression(options: Options) -> Iterator[Cell]:
     """Node regression: elastic net on the logarithm of the traffic, seeded 80/20 splits."""
-    return _on_splits("regression", options, node_regression, ("r2", "mean_r2"))
+    return _on_vectors("regression", options, node_regression, ("r2", "mean_r2"), _RAW_AND_STANDARDIZED)
 
 
 def few_shot_learning(options: Options) -> Iterator[Cell]:
     """Classification from k labelled nodes per class, on raw vectors: k nodes are too few to estimate deviations."""
-
-    def score(vectors: NDArray[np.float32], target: NDArray[Any]) -> dict[str, Any]:
-        task = partial(few_shot, samples_per_class=SAMPLES_PER_CLASS, splits=options.splits, n_jobs=options.n_jobs)
-        return _by("k", task(vectors, target), _CLASS_METRICS)
-
-    return _on_vectors("few-shot", options, score)
+    task = partial(few_shot, samples_per_class=SAMPLES_PER_CLASS)
+    return _on_vectors("few-shot", options, task, _CLASS_METRICS, [{}], by="k")
 
 
 def transfer_learning(options: Options) -> Iterator[Cell]:
@@ -215,32 +221,23 @@ def transfer_learning(options: Options) -> Iterator[Cell]:
     chosen = options.chosen_datasets("transfer")
     runs = min(options.splits, SEEDED_RUNS)
 
-    def measure(source: str, target: str, name: str, solver: str, standardize: bool) -> dict[str, Any]:
-        there, there_labels = _graph(source, options)
-        here, here_labels = _graph(target, options)
-        records = transfer(
-            _model(name, solver, options), there, here, source_labels=there_labels, target_labels=here_labels,
-            seeds=range(options.seed, options.seed + runs), standardize=standardize,
-        )  # fmt: skip
-        return {"scores": _columns(records, (*_CLASS_METRICS, "target_majority_micro_f1"))}
+    def measure(source: str, target: str, way: tuple[str, str], settings: dict[str, Any]) -> dict[str, Any]:
+        graphs = (load(name, data=options.data) for name in (source, target))
+        seeds = range(options.seed, options.seed + runs)
+        records = transfer(_model(way, options), *graphs, seeds=seeds, **settings)
+        return {"scores": _scores(records, (*_CLASS_METRICS, "target_majority_micro_f1"))}
 
     for target, source in product(TARGETS, chosen):
-        if target not in chosen or source == target:
-            continue
-        for (name, solver), standardize in product(options.chosen_methods(lambda m: m.inductive), (False, True)):
-            what = {"dataset": target, "source": source, "standardize": standardize}
-            yield Cell(
-                _what("transfer", name, solver, options, **what),
-                runs,
-                runs * _cost(source, solver, 1),
-                partial(measure, source, target, name, solver, standardize),
-            )
+        if target in chosen and source != target:
+            for way, what in product(options.chosen_methods(lambda m: m.inductive), _RAW_AND_STANDARDIZED):
+                run = partial(measure, source, target, way, what)
+                cost = runs * _cost(source, way[1], 1)
+                yield _cell("transfer", options, way, runs, cost, run, dataset=target, source=source, **what)
 
 
 def link_prediction_of(options: Options) -> Iterator[Cell]:
     """Edges predicted by vectors that were learned without them; not in the paper."""
-    task = partial(link_prediction, n_jobs=options.n_jobs)
-    return _on_graphs("link-prediction", options, task, "operator", lambda _: True)
+    return _on_graphs("link-prediction", options, partial(link_prediction, n_jobs=options.n_jobs), "operator")
 
 
 def attribute_inference_of(options: Options) -> Iterator[Cell]:
@@ -249,24 +246,20 @@ def attribute_inference_of(options: Options) -> Iterator[Cell]:
 
 
 def _on_graphs(
-    experiment: str, options: Options, task: Callable[..., list[Any]], key: str, suits: Callable[[Method], bool]
+    experiment: str, options: Options, task: Task, by: str, suits: Callable[[Method], bool] = lambda _: True
 ) -> Iterator[Cell]:
     """Cells of experiments that hide a part of the graph and fit a model in each run; records are grouped by a key."""
     runs = min(options.splits, REFITS)
 
-    def measure(dataset: str, name: str, solver: str) -> dict[str, Any]:
+    def measure(dataset: str, way: tuple[str, str]) -> dict[str, Any]:
         graph, _ = _graph(dataset, options)
-        records = task(_model(name, solver, options), graph, splits=runs, random_state=options.seed)
-        return {"scores": _by(key, records, ("roc_auc", "average_precision"))}
+        records = task(_model(way, options), graph, splits=runs, random_state=options.seed)
+        return {"scores": _scores(records, ("roc_auc", "average_precision"), by)}
 
     for dataset in options.chosen_datasets(experiment):
-        for name, solver in options.chosen_methods(suits):
-            yield Cell(
-                _what(experiment, name, solver, options, dataset=dataset),
-                runs,
-                runs * _cost(dataset, solver, 1),
-                partial(measure, dataset, name, solver),
-            )
+        for way in options.chosen_methods(suits):
+            cost, run = runs * _cost(dataset, way[1], 1), partial(measure, dataset, way)
+            yield _cell(experiment, options, way, runs, cost, run, dataset=dataset)
 
 
 def densification(options: Options) -> Iterator[Cell]:
@@ -285,22 +278,15 @@ def runtime(options: Options) -> Iterator[Cell]:
     """Figure 6: seconds against the size of Erdős–Rényi graphs, one epoch as in the paper."""
     grid = [("nodes", 2**k, 8) for k in NODE_EXPONENTS]
     grid += [("features_per_node", 2**RUNTIME_NODES, 2**k) for k in FEATURE_EXPONENTS]
-
-    def measure(nodes: int, features: int, name: str, solver: str, threads: int, runs: int) -> dict[str, Any]:
-        once = {"epochs": 1} if solver == "sgns" else {}
-        build = partial(method(name).build, solver=solver, n_jobs=threads, **{**once, **options.parameters})
-        return {"scores": {"seconds": seconds_to_fit(build, nodes, features, runs, options.seed)}}
-
-    for (name, solver), threads in product(options.chosen_methods(lambda m: m.inductive, SOLVERS), (1, 2)):
-        for varied, nodes, features in grid:
-            runs = min(options.splits, RUNTIME_RUNS[solver])
-            what = {"varied": varied, "nodes": nodes, "features_per_node": features, "threads": threads}
-            yield Cell(
-                _what("runtime", name, solver, options, **what),
-                runs,
-                runs * nodes * features / 2e5 * (20.0 if solver == "sgns" else 1.0) / threads,
-                partial(measure, nodes, features, name, solver, threads, runs),
-            )
+    ways = options.chosen_methods(lambda m: m.inductive, SOLVERS)
+    for (name, solver), threads, (varied, nodes, features) in product(ways, (1, 2), grid):
+        sgns, runs = solver == "sgns", min(options.splits, RUNTIME_RUNS[solver])
+        settings = {**({"epochs": 1} if sgns else {}), **options.parameters}
+        build = partial(method(name).build, solver, n_jobs=threads, **settings)
+        run = partial(seconds_to_fit, build, nodes, features, runs, options.seed)
+        cost = runs * nodes * features / 2e5 * (20.0 if sgns else 1.0) / threads
+        what = {"varied": varied, "nodes": nodes, "features_per_node": features, "threads": threads}
+        yield _cell("runtime", options, (name, solver), runs, cost, run, **what)
 
 
 def theory(options: Options) -> Iterator[Cell]:
@@ -308,37 +294,14 @@ def theory(options: Options) -> Iterator[Cell]:
     grid: list[tuple[str, int | None, int | None]] = [("walk_length", length, None) for length in WALK_LENGTHS]
     grid += [("dimensions", None, d) for d in DIMENSIONS]
     runs = min(options.splits, THEORY_RUNS)
-    for (name, solver), (varied, length, dimensions) in product(
-        options.chosen_methods(lambda m: m.inductive, SOLVERS), grid
-    ):
-        if solver == "pmi" and varied == "walk_length":
-            continue  # pmi takes no walks
-        what = {"varied": varied, "walk_length": length, "dimensions": dimensions}
-        yield Cell(
-            _what("theory", name, solver, options, parameters={}, **what),  # fixed settings
-            runs,
-            5.0 * runs if solver == "sgns" else 0.2 * runs,
-            partial(
-                distance_from_theory,
-                method(name),
-                solver,
-                length,
-                dimensions,
-                seeds=range(options.seed, options.seed + runs),
-                n_jobs=options.n_jobs or -1,
-            ),
-        )
-
-
-def _what(experiment: str, name: str, solver: str, options: Options, **more: Any) -> dict[str, Any]:
-    what = {"experiment": experiment, "method": name, "solver": solver}
-    return {**what, "parameters": options.parameters, "seed": options.seed, **more}
-
-
-def _model(name: str, solver: str, options: Options) -> NodeEmbedding:
-    return method(name).build(
-        solver=solver, n_jobs=options.n_jobs or -1, random_state=options.seed, **options.parameters
-    )
+    settings: dict[str, Any] = {"seeds": range(options.seed, options.seed + runs), "n_jobs": options.n_jobs or -1}
+    ways = options.chosen_methods(lambda m: m.inductive, SOLVERS)
+    for (name, solver), (varied, length, dimensions) in product(ways, grid):
+        if solver == "sgns" or varied == "dimensions":  # pmi takes no walks
+            run = partial(distance_from_theory, method(name), solver, length, dimensions, **settings)
+            cost = 5.0 * runs if solver == "sgns" else 0.2 * runs
+            what: dict[str, Any] = {"parameters": {}, "varied": varied, "walk_length": length, "dimensions": dimensions}
+            yield _cell("theory", options, (name, solver), runs, cost, run, **what)
 
 
 EXPERIMENTS: dict[str, Callable[[Options], Iterator[Cell]]] = {

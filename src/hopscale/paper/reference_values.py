@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 from importlib.resources import files
+from typing import Any
 
 __all__ = ["reference_values"]
 
 
-def reference_values(name: str) -> list[dict[str, str | float]]:
+def reference_values(name: str) -> list[dict[str, Any]]:
     """Rows of one of the paper's tables or plots; numbers are floats.
 
     Parameters

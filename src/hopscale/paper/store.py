@@ -91,12 +91,13 @@ class Measurements:
     def __init__(self, records: Iterable[Record]) -> None:
         self.records = sorted(records, key=lambda record: bool(record["cell"].get("parameters")))
 
+    def all(self, **what: Any) -> list[Record]:
+        """The records whose cells have these values."""
+        return [record for record in self.records if what.items() <= record["cell"].items()]
+
     def get(self, **what: Any) -> Record | None:
-        """The first record whose cell has these values."""
-        for record in self.records:
-            if all(record["cell"].get(key) == value for key, value in what.items()):
-                return record
-        return None
+        """The first of them, or None."""
+        return next(iter(self.all(**what)), None)
 
     def values(self, key: str) -> list[Any]:
         """Distinct values of a key, in order of appearance."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hopscale.checks import choice
 from hopscale.exceptions import HopscaleWarning, ParameterError
 from hopscale.tasks.attribute_inference import attribute_inference
 from hopscale.tasks.few_shot import few_shot
@@ -88,9 +89,7 @@ def evaluate(
         vectors = vectors.embedding_
     elif hasattr(vectors, "fit"):
         raise ParameterError(f"this {type(vectors).__name__} is not fitted yet: call fit first")
-    chosen = _inferred_task(labels) if task is None else task
-    if chosen not in _TASKS:
-        raise ParameterError(f"task must be one of {', '.join(map(repr, _TASKS))}, not {task!r}")
+    chosen = choice("task", _inferred_task(labels) if task is None else task, _TASKS)
     settings = {"splits": splits, "test_size": test_size, "standardize": standardize, "random_state": random_state}
     return _TASKS[chosen](vectors, labels, **settings, n_jobs=n_jobs)
 

@@ -90,7 +90,7 @@ def attribute_inference(
 
     records = []
     for split, rng, hidden in held_out_splits(share, F.nnz, "feature entries", splits, random_state):
-        others = negative_positions(positions, graph.n_nodes * q, np.count_nonzero(hidden), rng)
+        others = negative_positions(positions, graph.n_nodes * q, int(hidden.sum()), rng)
         node, feature = np.divmod(np.append(positions[hidden], others), q)
         entries = F.data[~hidden], (nodes[~hidden], F.indices[~hidden])
         kept = graph_with(graph, graph.adjacency, sp.csr_array(entries, shape=F.shape))

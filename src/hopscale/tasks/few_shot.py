@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.checks import number, whole
 from hopscale.exceptions import GraphError, HopscaleWarning
-from hopscale.tasks.labels import class_codes
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores
-from hopscale.tasks.splits import Record, Split, check_vectors, in_parallel
+from hopscale.tasks.splits import Record, Split, check_classes, in_parallel
 
 __all__ = ["few_shot"]
 
@@ -76,9 +75,7 @@ def few_shot(
     whole("random_state", random_state, least=0)
     given = [samples_per_class] if np.isscalar(samples_per_class) else list(samples_per_class)  # type: ignore[arg-type]
     counts = [whole("samples_per_class", k, least=1) for k in given]
-    X, y = check_vectors(vectors, labels)
-    classes, names = class_codes(y)
-    X, classes = X[classes >= 0], classes[classes >= 0]
+    X, classes, names = check_classes(vectors, labels)
     sizes = np.bincount(classes)
     if np.count_nonzero(sizes > 1) < 2:
         raise GraphError("fewer than two classes have two nodes or more, one to train on and one to test on")

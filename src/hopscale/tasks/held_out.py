@@ -1,4 +1,4 @@
-"""Held-out entries of a sparse matrix, negative samples (zero entries drawn uniformly), and how well they are ranked."""
+"""Held-out entries of a sparse matrix, negative samples (zero entries drawn uniformly), and scores of their ranking."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ def held_out_splits(
 
 def graph_with(graph: AttributedGraph, adjacency: Any, features: Any) -> AttributedGraph:
     """A graph of the same nodes and features with other entries, and without labels."""
-    names = {"node_ids": graph.node_ids, "feature_names": graph.feature_names}
-    return AttributedGraph(adjacency, features, **names, self_loops=True)
+    return AttributedGraph(
+        adjacency, features, node_ids=graph.node_ids, feature_names=graph.feature_names, self_loops=True
+    )
 
 
 def ranking_scores(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> Record:

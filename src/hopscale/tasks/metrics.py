@@ -16,6 +16,7 @@ def classification_scores(
 ) -> dict[str, float]:
     """Micro-F1, macro-F1 and ROC-AUC of probabilities (n, classes), and micro-F1 of always predicting `majority`.
 
+    Macro-F1 is the mean over the classes that occur or are predicted.
     Same values as scikit-learn's metrics where these are defined, without validating the input for each.
 
     Examples
@@ -26,10 +27,12 @@ def classification_scores(
     ... # doctest: +NORMALIZE_WHITESPACE
     {'micro_f1': 0.6666666666666666, 'macro_f1': 0.4, 'roc_auc': 0.5, 'majority_micro_f1': 0.3333333333333333}
     """
-    predicted = probabilities.argmax(axis=1)
+    predicted, n_classes = probabilities.argmax(axis=1), probabilities.shape[1]
+    correct = np.bincount(classes[predicted == classes], minlength=n_classes)
+    total = np.bincount(classes, minlength=n_classes) + np.bincount(predicted, minlength=n_classes)
     return {
         "micro_f1": float(np.mean(predicted == classes)),
-        "macro_f1": _macro_f1(classes, predicted, probabilities.shape[1]),
+        "macro_f1": float(np.mean(2 * correct[total > 0] / total[total > 0])),
         "roc_auc": _one_versus_rest(classes, probabilities),
         "majority_micro_f1": float(np.mean(classes == majority)),
     }
@@ -51,13 +54,6 @@ def roc_auc(positive: NDArray[np.bool_], scores: NDArray[Any]) -> float:
     # The Mann-Whitney U statistic, from the rank sum of the positives.
     u = rankdata(scores)[positive].sum() - n_positive * (n_positive + 1) / 2
     return float(u / (n_positive * (n - n_positive)))
-
-
-def _macro_f1(classes: NDArray[np.int64], predicted: NDArray[np.int64], n_classes: int) -> float:
-    """Mean F1 over the classes that occur or are predicted."""
-    correct = np.bincount(classes[predicted == classes], minlength=n_classes)
-    total = np.bincount(classes, minlength=n_classes) + np.bincount(predicted, minlength=n_classes)
-    return float(np.mean(2 * correct[total > 0] / total[total > 0]))
 
 
 def _one_versus_rest(classes: NDArray[np.int64], probabilities: NDArray[np.float64]) -> float:

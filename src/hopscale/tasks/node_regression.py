@@ -11,7 +11,7 @@ from sklearn.metrics import r2_score
 
 from hopscale.checks import number
 from hopscale.compute.threads import Threads
-from hopscale.exceptions import GraphError, ParameterError
+from hopscale.exceptions import GraphError
 from hopscale.tasks.labels import has_value
 from hopscale.tasks.splits import Record, Split, check_vectors, in_parallel, seeded_splits
 
@@ -91,8 +91,7 @@ def node_regression(
         raise GraphError(f"{found}: there is nothing to predict")
 
     number("alpha", alpha, least=0)
-    if not 0 <= number("l1_ratio", l1_ratio, least=0) <= 1:
-        raise ParameterError(f"l1_ratio is a share, from 0 to 1, not {l1_ratio!r}")
+    number("l1_ratio", l1_ratio, least=0, most=1)
     parts = seeded_splits(len(y), splits, test_size, random_state)
     with Threads():  # BLAS on a single thread
         Z = np.column_stack([X - X.mean(axis=0), y - y.mean()])

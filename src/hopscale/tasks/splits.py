@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from hopscale.checks import whole
 from hopscale.compute.threads import Threads
 from hopscale.exceptions import GraphError, ParameterError
+from hopscale.tasks.labels import class_codes
 
-__all__ = ["Record", "Split", "check_vectors", "in_parallel", "seeded_split", "seeded_splits"]
+__all__ = ["Record", "Split", "check_classes", "check_vectors", "in_parallel", "seeded_split", "seeded_splits"]
 
 Record = dict[str, Any]
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows of the training and of the test part
@@ -38,6 +39,15 @@ def check_vectors(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.flo
     if not finite.all():
         raise GraphError(f"the vector of node row {int(np.argmin(finite))} is not finite")
     return X, y
+
+
+def check_classes(
+    vectors: ArrayLike, labels: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.int64], list[Hashable]]:
+    """Validated vectors and class codes of the labelled nodes, and the names of the classes."""
+    X, y = check_vectors(vectors, labels)
+    classes, names = class_codes(y)
+    return X[classes >= 0], classes[classes >= 0], names
 
 
 def seeded_split(n: int, test_size: float, random_state: int, split: int) -> Split:

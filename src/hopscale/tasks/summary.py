@@ -11,7 +11,7 @@ import numpy as np
 from hopscale.exceptions import ParameterError
 from hopscale.tasks.splits import Record
 
-__all__ = ["summarize"]
+__all__ = ["mean_and_error", "summarize"]
 
 Summary = dict[str, dict[str, float]]
 
@@ -61,25 +61,28 @@ def summarize(records: Sequence[Record], *, by: str | Sequence[str] | None = Non
     if by is None:
         return _summary(records)
     fields = [by] if isinstance(by, str) else list(by)
-    missing = [field for field in fields if field not in records[0]]
-    if missing or not fields:
+    if not fields or not set(fields) <= records[0].keys():
         raise ParameterError(f"by must name fields of the records, {', '.join(records[0])}, not {by!r}")
     groups: dict[Any, list[Record]] = {}
     for record in records:
-        key = record[by] if isinstance(by, str) else tuple(record[field] for field in fields)
+        key = record[by] if isinstance(by, str) else tuple(map(record.get, fields))
         groups.setdefault(key, []).append(record)
     return {key: _summary(group) for key, group in groups.items()}
 
 
 def _summary(records: Sequence[Record]) -> Summary:
     metrics = [field for field, value in records[0].items() if isinstance(value, float)]
-    summary = {}
-    for metric in metrics:
-        values = np.array([record[metric] for record in records])
-        values = values[~np.isnan(values)]
-        k = len(values)
-        summary[metric] = {
-            "mean": float(values.mean()) if k else math.nan,
-            "standard_error": float(values.std(ddof=1) / math.sqrt(k)) if k > 1 else math.nan,
-        }
-    return summary
+    pairs = {metric: mean_and_error([record[metric] for record in records]) for metric in metrics}
+    return {metric: {"mean": mean, "standard_error": error} for metric, (mean, error) in pairs.items()}
+
+
+def mean_and_error(values: Sequence[float | None]) -> tuple[float, float]:
+    """Mean and its standard error without NaN and None; the error of a single value is NaN.
+
+    >>> mean_and_error([1.0, 3.0, None])
+    (2.0, 1.0)
+    """
+    array = np.array(values, dtype=np.float64)
+    known = array[~np.isnan(array)]
+    error = float(known.std(ddof=1) / math.sqrt(len(known))) if len(known) > 1 else math.nan
+    return float(known.mean()) if len(known) else math.nan, error

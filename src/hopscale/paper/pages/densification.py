@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hopscale.paper.densification import POWERS
-from hopscale.paper.pages.layout import markdown_table, measured_datasets, panels_in_a_row
+from hopscale.paper.pages.layout import markdown_table, measured_datasets, panels_in_a_row, rounded
 from hopscale.paper.reference_values import reference_values
 from hopscale.paper.store import Measurements
 
@@ -14,21 +14,14 @@ __all__ = ["page", "plot"]
 
 
 def page(measurements: Measurements, _: Path) -> list[str]:
-    reference = _reference()
+    reference, curves = _reference(), _curves(measurements)
     rows, differences = [], []
     for dataset in measured_datasets("densification", measurements):
-        measured = _curve(measurements, dataset)
-        if dataset in reference:
-            pairs = list(zip(reference[dataset], measured, strict=True))
-            rows.append([dataset, *(f"{a:.3f} / {b:.3f}" for a, b in pairs)])
-            differences += [abs(a - b) for a, b in pairs]
-        else:
-            rows.append([dataset, *(f"– / {b:.3f}" for b in measured)])
-    lines = [
-        "Share of the entries of AʳF that are not zero: published / measured, over the features that some node has.",
-        "",
-        *markdown_table(["data set", *(f"r = {r}" for r in POWERS)], rows),
-    ]
+        pairs = [(reference.get((dataset, r)), b) for r, b in zip(POWERS, curves[dataset], strict=True)]
+        rows.append([dataset, *(f"{rounded(a)} / {b:.3f}" for a, b in pairs)])
+        differences += [abs(a - b) for a, b in pairs if a is not None]
+    text = "Share of the entries of AʳF that are not zero: published / measured, over the features that some node has."
+    lines = [text, "", *markdown_table(["data set", *(f"r = {r}" for r in POWERS)], rows)]
     return [*lines, "", f"Largest difference: {max(differences):.4f}."] if differences else lines
 
 
@@ -36,23 +29,18 @@ def plot(measurements: Measurements, figure: Any) -> None:
     """The share against r, a curve per data set."""
     (axis,) = panels_in_a_row(figure, 1, 5.0, 3.5)
     reference = _reference()
-    for dataset in measurements.values("dataset"):
-        (line,) = axis.plot(POWERS, _curve(measurements, dataset), label=dataset)
-        if dataset in reference:
-            axis.plot(POWERS, reference[dataset], "x", color=line.get_color())
+    for dataset, curve in _curves(measurements).items():
+        (line,) = axis.plot(POWERS, curve, label=dataset)
+        if (dataset, POWERS[0]) in reference:
+            axis.plot(POWERS, [reference[dataset, r] for r in POWERS], "x", color=line.get_color())
     axis.plot([], [], "kx", label="published")
     axis.set(xlabel="r", ylabel="share of non-zero entries of $A^rF$")
     axis.legend()
 
 
-def _curve(measurements: Measurements, dataset: str) -> list[float]:
-    record = measurements.get(dataset=dataset)
-    return list(record["scores"]["nonzero_ratio"]) if record else []
+def _curves(measurements: Measurements) -> dict[str, list[float]]:
+    return {record["cell"]["dataset"]: record["scores"]["nonzero_ratio"] for record in measurements.records}
 
 
-def _reference() -> dict[str, list[float]]:
-    """The paper's curve for each data set, over ``POWERS``."""
-    curves: dict[str, list[float]] = {}
-    for row in reference_values("densification"):
-        curves.setdefault(str(row["dataset"]), []).append(float(row["nonzero_ratio"]))
-    return curves
+def _reference() -> dict[tuple[str, float], float]:
+    return {(row["dataset"], row["power"]): row["nonzero_ratio"] for row in reference_values("densification")}

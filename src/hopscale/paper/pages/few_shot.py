@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from hopscale.paper.methods import METHODS, WAYS
-from hopscale.paper.pages.layout import COLOURS, mark, markdown_table, mean_and_error, panels_in_a_row
+from hopscale.paper.pages.layout import COLOURS, mean_and_error, method_tables, panels_in_a_row, rounded
 from hopscale.paper.reference_values import reference_values
-from hopscale.paper.store import Measurements
+from hopscale.paper.store import Measurements, Record
 
 __all__ = ["page", "plot"]
 
@@ -19,24 +18,15 @@ _SHOWN = (3, 9, 15, 21, 30)  # values of k in the tables; the plot has all
 
 def page(measurements: Measurements, _: Path) -> list[str]:
     reference = _curves()
-    lines = ["Mean micro-F1 of k training nodes a class, tested on all others: published / measured.", ""]
-    shown = [k for k in map(int, measurements.records[0]["scores"]["micro_f1"]) if k in _SHOWN]
-    for dataset in measurements.values("dataset"):
-        rows = []
-        for name in METHODS:
-            for solver in WAYS:
-                record = measurements.get(method=name, solver=solver, dataset=dataset)
-                if record is None:
-                    continue
-                row = [name, solver + mark(record)]
-                for k in shown:
-                    value = reference.get((name, dataset), {}).get(k)
-                    text = "–" if value is None else f"{value:.3f}"
-                    mean, error = mean_and_error(record["scores"]["micro_f1"][str(k)])
-                    row.append(f"{text} / {mean:.3f} ± {error:.3f}")
-                rows.append(row)
-        lines += [f"## {dataset}", "", *markdown_table(["method", "solver", *(f"k = {k}" for k in shown)], rows), ""]
-    return lines
+    shown = [k for k in measurements.records[0]["scores"]["micro_f1"] if int(k) in _SHOWN]
+
+    def cells(record: Record) -> list[str]:
+        published = reference.get((record["cell"]["method"], record["cell"]["dataset"]), {})
+        means = {k: mean_and_error(record["scores"]["micro_f1"][k]) for k in shown}
+        return [f"{rounded(published.get(int(k)))} / {mean:.3f} ± {error:.3f}" for k, (mean, error) in means.items()]
+
+    text = "Mean micro-F1 of k training nodes a class, tested on all others: published / measured."
+    return [text, "", *method_tables(measurements, [f"k = {k}" for k in shown], cells)]
 
 
 def plot(measurements: Measurements, figure: Any) -> None:
@@ -47,8 +37,7 @@ def plot(measurements: Measurements, figure: Any) -> None:
             if where == dataset:
                 axis.plot([*points], [*points.values()], ":", color=COLOURS.get(name, "lightgray"), linewidth=1)
         for name, colour in COLOURS.items():
-            record = measurements.get(method=name, solver="pmi", dataset=dataset)
-            if record is not None:
+            if record := measurements.get(method=name, solver="pmi", dataset=dataset):
                 scores = record["scores"]["micro_f1"]
                 axis.plot([int(k) for k in scores], [np.mean(v) for v in scores.values()], color=colour, label=name)
         axis.set(title=dataset, xlabel="samples per class", ylabel="micro-F1")
@@ -56,10 +45,9 @@ def plot(measurements: Measurements, figure: Any) -> None:
     axis.legend()
 
 
-def _curves() -> dict[tuple[str, str], dict[int, float]]:
+def _curves() -> dict[tuple[str, str], dict[float, float]]:
     """The paper's micro-F1 for each k, by method and data set."""
-    curves: dict[tuple[str, str], dict[int, float]] = {}
+    curves: dict[tuple[str, str], dict[float, float]] = {}
     for row in reference_values("few_shot"):
-        curve = curves.setdefault((str(row["method"]), str(row["dataset"])), {})
-        curve[int(row["samples_per_class"])] = float(row["micro_f1"])
+        curves.setdefault((row["method"], row["dataset"]), {})[row["samples_per_class"]] = row["micro_f1"]
     return curves

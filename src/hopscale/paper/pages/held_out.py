@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hopscale.paper.methods import METHODS, WAYS
-from hopscale.paper.pages.layout import mark, markdown_table, mean_and_error
-from hopscale.paper.store import Measurements
+from hopscale.paper.pages.layout import mean_and_error, method_tables
+from hopscale.paper.store import Measurements, Record
 
 __all__ = ["page"]
 
@@ -21,18 +20,11 @@ _TEXTS = {
 
 
 def page(experiment: str, measurements: Measurements, _: Path) -> list[str]:
-    lines = [_TEXTS[experiment], ""]
-    for dataset in measurements.values("dataset"):
-        rows, kinds = [], []
-        for name in METHODS:
-            for solver in WAYS:
-                record = measurements.get(method=name, solver=solver, dataset=dataset)
-                if record is None:
-                    continue
-                area, precision = record["scores"]["roc_auc"], record["scores"]["average_precision"]
-                kinds = list(area)
-                cells = [(*mean_and_error(area[k]), mean_and_error(precision[k])[0]) for k in kinds]
-                texts = ("{:.3f} ± {:.3f} / {:.3f}".format(*cell) for cell in cells)
-                rows.append([name, solver + mark(record), *texts])
-        lines += [f"## {dataset}", "", *markdown_table(["method", "solver", *kinds], rows), ""]
-    return lines
+    kinds = list(measurements.records[0]["scores"]["roc_auc"])
+
+    def cells(record: Record) -> list[str]:
+        area, precision = record["scores"]["roc_auc"], record["scores"]["average_precision"]
+        each = [(*mean_and_error(area[kind]), mean_and_error(precision[kind])[0]) for kind in kinds]
+        return ["{:.3f} ± {:.3f} / {:.3f}".format(*numbers) for numbers in each]
+
+    return [_TEXTS[experiment], "", *method_tables(measurements, kinds, cells)]
