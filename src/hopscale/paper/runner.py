@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -85,19 +86,13 @@ def reproduce(
             else:
                 seconds = time.perf_counter() - start
                 record = {"cell": cell.what, "repeats": cell.repeats, "seconds": seconds, "machine": machine()}
-                records_of(folder, experiment).append({**record, **_without_nan(measured)})
-                say(f"{name}: {_headline(measured)}{seconds:.1f} s")
+                without_nan = json.loads(json.dumps(measured), parse_constant=lambda _: None)
+                records_of(folder, experiment).append({**record, **without_nan})
+                metric, values = next(iter(measured["scores"].items()))
+                headline = f"{metric} {sum(values) / len(values):.3f}, " if isinstance(values, list) else ""
+                say(f"{name}: {headline}{seconds:.1f} s")
             bar.update(cell.cost)
     return failures
-
-
-def _headline(measured: dict[str, Any]) -> str:
-    """Mean of the first score, if there is one."""
-    for metric, values in measured.get("scores", {}).items():
-        if isinstance(values, list) and all(isinstance(value, float) for value in values):
-            return f"{metric} {sum(values) / len(values):.3f}, "
-        break
-    return ""
 
 
 @contextmanager
@@ -110,14 +105,12 @@ def _ticking(bar: tqdm[Any]) -> Iterator[None]:
             bar.refresh()
 
     thread = threading.Thread(target=tick, daemon=True)
-    if not bar.disable:
-        thread.start()
+    thread.start()
     try:
         yield
     finally:
         done.set()
-        if thread.ident is not None:
-            thread.join()
+        thread.join()
 
 
 def describe(what: dict[str, Any]) -> str:
@@ -126,21 +119,21 @@ def describe(what: dict[str, Any]) -> str:
     >>> describe({"experiment": "regression", "method": "AE", "solver": "pmi", "dataset": "wiki-squirrel", "seed": 0})
     'regression AE pmi wiki-squirrel'
     """
-    shown = [what["experiment"]]
+    parts = [what["experiment"]]
     for key, value in what.items():
         if key in ("method", "solver", "dataset"):
-            shown.append(str(value))
+            parts.append(str(value))
         elif key not in ("experiment", "seed", "parameters") and value is not None:
-            shown.append(f"{key}={value}")
-    shown += [f"{key}={value}" for key, value in what.get("parameters", {}).items()]
-    return " ".join(shown)
+            parts.append(f"{key}={value}")
+    parts += [f"{key}={value}" for key, value in what.get("parameters", {}).items()]
+    return " ".join(parts)
 
 
 def _check(experiments: Sequence[str], options: Options) -> None:
     for experiment in experiments:
         if experiment not in EXPERIMENTS:
             raise ParameterError(f"no experiment {experiment!r}. There are: {', '.join(EXPERIMENTS)}")
-    known = dict.fromkeys(name for names in SUITABLE.values() for name in names)
+    known = dict.fromkeys(chain(*SUITABLE.values()))
     for name in options.datasets or ():
         if name not in known:
             raise ParameterError(f"no experiment is made on a data set {name!r}. There are: {', '.join(known)}")
@@ -158,12 +151,3 @@ def _missing(store: Store, cells: Sequence[Cell]) -> list[Cell]:
     repeats = {identity(record["cell"]): record["repeats"] for record in store.records()}
     each = {identity(cell.what): cell for cell in cells}  # methods may be listed twice
     return [cell for key, cell in each.items() if repeats.get(key, 0) < cell.repeats]
-
-
-def _without_nan(value: Any) -> Any:
-    """The same value with None, JSON's null, in place of NaN and infinity."""
-    if isinstance(value, dict):
-        return {key: _without_nan(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -42,9 +42,7 @@ class Store:
         An incomplete last line, left by an interruption, is ignored.
         """
         kept: dict[str, Record] = {}
-        if not self.path.exists():
-            return []
-        lines = self.path.read_text(encoding="utf-8").split("\n")
+        lines = self.path.read_text(encoding="utf-8").split("\n") if self.path.exists() else []
         for number, line in enumerate(lines[:-1], start=1):
             try:
                 record = json.loads(line)

@@ -82,18 +82,17 @@ def has_class(labels: NDArray[Any]) -> NDArray[np.bool_]:
     if -1 not in values:
         return known
     is_class = values - {-1} != set(range(len(values) - 1))
-    message = ""
     if is_class and values != {-1, 1}:
         message = (
             "-1 is taken for a class, because the other labels are not 0, 1, 2, ... without a gap: if it means "
             "that there is none, leave these labels empty (NaN)"
         )
-    elif values == {-1, 0, 1}:
+        warnings.warn(message, HopscaleWarning, stacklevel=5)
+    if not is_class and values == {-1, 0, 1}:
         message = (
             "-1 is taken for no label, because the other labels are the codes 0 and 1: if it is a class, give the "
             "classes names"
         )
-    if message:
         warnings.warn(message, HopscaleWarning, stacklevel=5)
     if not is_class:
         known[np.flatnonzero(known)] = given != -1
