@@ -7,7 +7,7 @@ paper leaves open are chosen here; see ``docs/decisions.md`` and ``benchmarks/op
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
@@ -39,14 +39,16 @@ from hopscale.tasks import (
 __all__ = ["DATASETS", "EXPERIMENTS", "Cell", "Options"]
 
 Task = Callable[..., list[Record]]
+Measure = Callable[[], dict[str, Any]]
+Scores = Callable[[Sequence[Record]], dict[str, Any]]
+Suits = Callable[[NodeEmbedding], bool]
+Way = tuple[str, str]  # method and solver
 
 CLASSIFICATION = ("facebook", "github", "twitch-pt", "lastfm-asia", "deezer-europe", "cora", "citeseer", "pubmed")
 REGRESSION = ("wiki-chameleon", "wiki-crocodile", "wiki-squirrel")
-FEW_SHOT = ("facebook", "github", "twitch-pt")
 SAMPLES_PER_CLASS = tuple(range(3, 31, 3))
 TWITCH = ("twitch-de", "twitch-en", "twitch-es", "twitch-fr", "twitch-pt", "twitch-ru")
 TARGETS = ("twitch-ru", "twitch-pt")
-DENSIFICATION = ("facebook", "github", "twitch-es", "twitch-ru", "wiki-chameleon", "wiki-squirrel")
 OWN = ("cora", "twitch-pt", "wiki-chameleon", "facebook")  # in experiments that the paper does not have
 # Whether vectors are standardised, where one setting must be chosen; see benchmarks/open_questions.py.
 STANDARDIZE = {"classification": False, "regression": True}
@@ -62,11 +64,11 @@ THEORY_RUNS = 3
 DATASETS: dict[str, tuple[str, ...]] = {
     "classification": CLASSIFICATION,
     "regression": REGRESSION,
-    "few-shot": FEW_SHOT,
+    "few-shot": ("facebook", "github", "twitch-pt"),
     "transfer": TWITCH,
     "link-prediction": OWN,
     "attribute-inference": OWN,
-    "densification": DENSIFICATION,
+    "densification": ("facebook", "github", "twitch-es", "twitch-ru", "wiki-chameleon", "wiki-squirrel"),
     "runtime": (),
     "theory": (),
 }
@@ -78,6 +80,16 @@ SUITABLE = {
     "few-shot": _CLASSES,
     **dict.fromkeys(("link-prediction", "attribute-inference", "densification"), (*_CLASSES, *REGRESSION)),
 }
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One measurement: what it measures, number of repeats, rough relative cost, and the function that runs it."""
+
+    what: dict[str, Any]
+    repeats: int
+    cost: float
+    measure: Measure
 
 
 @dataclass(frozen=True)
@@ -107,30 +119,27 @@ class Options:
             return DATASETS[experiment]
         return tuple(name for name in SUITABLE[experiment] if name in self.datasets)
 
-    def chosen_methods(
-        self, suits: Callable[[NodeEmbedding], bool] = lambda _: True, solvers: Sequence[str] = ("pmi",)
-    ) -> Iterator[tuple[str, str]]:
-        """Names of the requested methods that suit an experiment, with each solver that has the requested parameters.
+    def chosen_methods(self, suits: Suits = lambda _: True, solvers: Sequence[str] = ("pmi",)) -> Iterator[Way]:
+        """Requested methods that suit an experiment, with each of their requested solvers that has the parameters.
 
-        ``solvers`` are used if none were requested.
+        ``solvers`` are used if none were requested. Methods without a choice of solvers count as direct.
         """
         asked = self.solvers or solvers
         for row in map(method, self.asked_methods):
             for way in row.ways:
-                # Methods without a choice of solvers count as direct.
                 wanted = way in asked or (way == "own" and "pmi" in asked)
                 if wanted and suits(row.build()) and row.accepts(self.parameters, way):
                     yield row.name, way
 
+    def model(self, way: Way) -> NodeEmbedding:
+        """The unfitted model of a method and solver."""
+        name, solver = way
+        return method(name).build(solver, n_jobs=self.n_jobs or -1, random_state=self.seed, **self.parameters)
 
-@dataclass(frozen=True)
-class Cell:
-    """One measurement: what it measures, number of repeats, rough relative cost, and the function that runs it."""
-
-    what: dict[str, Any]
-    repeats: int
-    cost: float
-    measure: Callable[[], dict[str, Any]]
+    def cell(self, experiment: str, way: Way, repeats: int, cost: float, measure: Measure, **more: Any) -> Cell:
+        """A cell of a method and solver; ``more`` is what else it measures."""
+        what = {"experiment": experiment, "method": way[0], "solver": way[1]}
+        return Cell({**what, "parameters": self.parameters, "seed": self.seed, **more}, repeats, cost, measure)
 
 
 def _graph(dataset: str, options: Options) -> tuple[AttributedGraph, NDArray[Any]]:
@@ -156,36 +165,12 @@ def _scores(records: Sequence[Record], metrics: Sequence[str], by: str | None = 
     return {metric: {str(v): [r[metric] for r in records if r[by] == v] for v in values} for metric in metrics}
 
 
-def _cell(
-    experiment: str,
-    options: Options,
-    way: tuple[str, str],
-    repeats: int,
-    cost: float,
-    measure: Callable[[], dict[str, Any]],
-    **more: Any,
-) -> Cell:
-    """A cell of a method and a solver."""
-    what = {"experiment": experiment, "method": way[0], "solver": way[1]}
-    return Cell({**what, "parameters": options.parameters, "seed": options.seed, **more}, repeats, cost, measure)
-
-
-def _model(way: tuple[str, str], options: Options) -> NodeEmbedding:
-    name, solver = way
-    return method(name).build(solver, n_jobs=options.n_jobs or -1, random_state=options.seed, **options.parameters)
-
-
 _CLASS_METRICS = ("micro_f1", "macro_f1", "roc_auc", "majority_micro_f1")
 _RAW_AND_STANDARDIZED = ({"standardize": False}, {"standardize": True})
 
 
 def _on_vectors(
-    experiment: str,
-    options: Options,
-    task: Task,
-    metrics: Sequence[str],
-    variants: Sequence[dict[str, Any]],
-    by: str | None = None,
+    experiment: str, options: Options, task: Task, variants: Sequence[dict[str, Any]], scores: Scores
 ) -> Iterator[Cell]:
     """Cells that score the vectors of every method and solver on every data set, with the settings of each variant."""
 
@@ -193,29 +178,30 @@ def _on_vectors(
         _, target = _graph(fit.dataset, options)
         vectors, facts = fitted(fit, options.cache, data=options.data, n_jobs=options.n_jobs)
         records = task(vectors, target, splits=options.splits, n_jobs=options.n_jobs, **settings)
-        return {"fit": facts, "scores": _scores(records, metrics, by)}
+        return {"fit": facts, "scores": scores(records)}
 
-    for what, dataset in product(variants, options.chosen_datasets(experiment)):
-        for way in options.chosen_methods():
-            run = partial(measure, Fit(*way, dataset, options.seed, options.parameters), what)
-            cost = _cost(dataset, way[1], options.splits)
-            yield _cell(experiment, options, way, options.splits, cost, run, dataset=dataset, **what)
+    for what, dataset, way in product(variants, options.chosen_datasets(experiment), options.chosen_methods()):
+        run = partial(measure, Fit(way[0], way[1], dataset, options.seed, options.parameters), what)
+        cost = _cost(dataset, way[1], options.splits)
+        yield options.cell(experiment, way, options.splits, cost, run, dataset=dataset, **what)
 
 
 def classification(options: Options) -> Iterator[Cell]:
     """Node classification: l2 logistic regression on seeded 80/20 splits."""
-    return _on_vectors("classification", options, node_classification, _CLASS_METRICS, _RAW_AND_STANDARDIZED)
+    scores = partial(_scores, metrics=_CLASS_METRICS)
+    return _on_vectors("classification", options, node_classification, _RAW_AND_STANDARDIZED, scores)
 
 
 def regression(options: Options) -> Iterator[Cell]:
     """Node regression: elastic net on the logarithm of the traffic, seeded 80/20 splits."""
-    return _on_vectors("regression", options, node_regression, ("r2", "mean_r2"), _RAW_AND_STANDARDIZED)
+    scores = partial(_scores, metrics=("r2", "mean_r2"))
+    return _on_vectors("regression", options, node_regression, _RAW_AND_STANDARDIZED, scores)
 
 
 def few_shot_learning(options: Options) -> Iterator[Cell]:
     """Classification from k labelled nodes per class, on raw vectors: k nodes are too few to estimate deviations."""
     task = partial(few_shot, samples_per_class=SAMPLES_PER_CLASS)
-    return _on_vectors("few-shot", options, task, _CLASS_METRICS, [{}], by="k")
+    return _on_vectors("few-shot", options, task, [{}], partial(_scores, metrics=_CLASS_METRICS, by="k"))
 
 
 def transfer_learning(options: Options) -> Iterator[Cell]:
@@ -223,10 +209,10 @@ def transfer_learning(options: Options) -> Iterator[Cell]:
     chosen = options.chosen_datasets("transfer")
     runs = min(options.splits, SEEDED_RUNS)
 
-    def measure(source: str, target: str, way: tuple[str, str], settings: dict[str, Any]) -> dict[str, Any]:
+    def measure(source: str, target: str, way: Way, settings: dict[str, Any]) -> dict[str, Any]:
         graphs = (load(name, data=options.data) for name in (source, target))
         seeds = range(options.seed, options.seed + runs)
-        records = transfer(_model(way, options), *graphs, seeds=seeds, **settings)
+        records = transfer(options.model(way), *graphs, seeds=seeds, **settings)
         return {"scores": _scores(records, (*_CLASS_METRICS, "target_majority_micro_f1"))}
 
     for target, source in product(TARGETS, chosen):
@@ -234,38 +220,33 @@ def transfer_learning(options: Options) -> Iterator[Cell]:
             for way, what in product(options.chosen_methods(lambda m: m.inductive), _RAW_AND_STANDARDIZED):
                 run = partial(measure, source, target, way, what)
                 cost = runs * _cost(source, way[1], 1)
-                yield _cell("transfer", options, way, runs, cost, run, dataset=target, source=source, **what)
+                yield options.cell("transfer", way, runs, cost, run, dataset=target, source=source, **what)
 
 
 def link_prediction_of(options: Options) -> Iterator[Cell]:
     """Edges predicted by vectors that were learned without them; not in the paper."""
-    return _on_graphs("link-prediction", options, partial(link_prediction, n_jobs=options.n_jobs), "operator")
+    task = partial(link_prediction, n_jobs=options.n_jobs)
+    return _on_graphs("link-prediction", options, task, "operator", options.chosen_methods())
 
 
 def attribute_inference_of(options: Options) -> Iterator[Cell]:
     """Hidden features of nodes, ranked by G·Hᵀ; not in the paper."""
-    return _on_graphs("attribute-inference", options, attribute_inference, "method", _has_feature_vectors)
+    ways = options.chosen_methods(lambda model: model.uses_features and model.has_feature_vectors)
+    return _on_graphs("attribute-inference", options, attribute_inference, "method", ways)
 
 
-def _has_feature_vectors(model: NodeEmbedding) -> bool:
-    return model.uses_features and model.has_feature_vectors
-
-
-def _on_graphs(
-    experiment: str, options: Options, task: Task, by: str, suits: Callable[[NodeEmbedding], bool] = lambda _: True
-) -> Iterator[Cell]:
+def _on_graphs(experiment: str, options: Options, task: Task, by: str, ways: Iterable[Way]) -> Iterator[Cell]:
     """Cells of experiments that hide a part of the graph and fit a model in each run; records are grouped by a key."""
     runs = min(options.splits, REFITS)
 
-    def measure(dataset: str, way: tuple[str, str]) -> dict[str, Any]:
+    def measure(dataset: str, way: Way) -> dict[str, Any]:
         graph, _ = _graph(dataset, options)
-        records = task(_model(way, options), graph, splits=runs, random_state=options.seed)
+        records = task(options.model(way), graph, splits=runs, random_state=options.seed)
         return {"scores": _scores(records, ("roc_auc", "average_precision"), by)}
 
-    for dataset in options.chosen_datasets(experiment):
-        for way in options.chosen_methods(suits):
-            cost, run = runs * _cost(dataset, way[1], 1), partial(measure, dataset, way)
-            yield _cell(experiment, options, way, runs, cost, run, dataset=dataset)
+    for dataset, way in product(options.chosen_datasets(experiment), ways):
+        cost, run = runs * _cost(dataset, way[1], 1), partial(measure, dataset, way)
+        yield options.cell(experiment, way, runs, cost, run, dataset=dataset)
 
 
 def densification(options: Options) -> Iterator[Cell]:
@@ -292,7 +273,7 @@ def runtime(options: Options) -> Iterator[Cell]:
         run = partial(seconds_to_fit, build, nodes, features, runs, options.seed)
         cost = runs * nodes * features / 2e5 * (20.0 if sgns else 1.0) / threads
         what = {"varied": varied, "nodes": nodes, "features_per_node": features, "threads": threads}
-        yield _cell("runtime", options, (name, solver), runs, cost, run, **what)
+        yield options.cell("runtime", (name, solver), runs, cost, run, **what)
 
 
 def seconds_to_fit(
@@ -325,7 +306,7 @@ def theory(options: Options) -> Iterator[Cell]:
             run = partial(distance_from_theory, method(name), solver, length, dimensions, **settings)
             cost = 5.0 * runs if solver == "sgns" else 0.2 * runs
             what: dict[str, Any] = {"parameters": {}, "varied": varied, "walk_length": length, "dimensions": dimensions}
-            yield _cell("theory", options, (name, solver), runs, cost, run, **what)
+            yield options.cell("theory", (name, solver), runs, cost, run, **what)
 
 
 EXPERIMENTS: dict[str, Callable[[Options], Iterator[Cell]]] = {

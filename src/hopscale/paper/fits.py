@@ -67,8 +67,7 @@ def fitted(
         done = subprocess.run(worker, input=json.dumps(job), capture_output=True, text=True, check=False)
         if done.returncode:  # killed, for its memory say, or an error that nobody foresaw
             lines = done.stderr.strip().splitlines()
-            reason = lines[-1] if lines and done.returncode > 0 else f"exit code {done.returncode}"
-            answer = {"error": reason}
+            answer = {"error": lines[-1] if lines and done.returncode > 0 else f"exit code {done.returncode}"}
         else:
             answer = json.loads(done.stdout.splitlines()[-1])
         if "error" in answer:
@@ -93,13 +92,8 @@ def work() -> None:
             seconds, peak = time.perf_counter() - start, peak_mib()
             model.save(job["model"])
             memory = None if peak is None or before is None else peak - before
-            answer = {
-                "seconds": seconds,
-                "peak_mib": memory,
-                "rows": model.rows_,
-                "n_jobs": n_jobs,
-                "machine": machine(),
-            }
+            answer = {"seconds": seconds, "peak_mib": memory, "rows": model.rows_}
+            answer |= {"n_jobs": n_jobs, "machine": machine()}
         except (HopscaleError, MemoryError) as error:
             answer = {"error": str(error) or type(error).__name__}
     answer["warnings"] = list(dict.fromkeys(str(warning.message) for warning in caught))

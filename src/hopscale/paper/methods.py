@@ -59,35 +59,22 @@ class Method:
         return str(self.model().get_params()["solver"]) if self.ways == SOLVERS else "own"
 
 
-# Rows whose names or settings are not those of the model, in the order of the paper's tables.
-_ROWS: dict[str, tuple[str, dict[str, Any]]] = {
-    "AE": ("AE", {}),
-    "AE-EGO": ("AE", {"ego": True}),
-    "MUSAE": ("MUSAE", {}),
-    "MUSAE-EGO": ("MUSAE", {"ego": True}),
-    "DeepWalk": ("DeepWalk", {}),
-    "Walklets": ("Walklets", {"window": 4}),
-    "LINE2": ("LINE", {}),
-    "Node2Vec": ("Node2Vec", {"window": 3, "epochs": 5}),
-    "NetMF": ("NetMF", {"window": 5}),
-    "HOPE": ("HOPE", {}),
-    "GraRep": ("GraRep", {}),
-    "TADW": ("TADW", {}),
-    "AANE": ("AANE", {}),
-    "ASNE": ("ASNE", {}),
-    "BANE": ("BANE", {}),
-    "TENE": ("TENE", {}),
-    "SINE": ("SINE", {}),
-    "FEATHER-N": ("FEATHER", {}),
+# The paper's rows in the order of its tables, and how they differ from the model of that name.
+_ROWS = (
+    "AE", "AE-EGO", "MUSAE", "MUSAE-EGO", "DeepWalk", "Walklets", "LINE2", "Node2Vec", "NetMF", "HOPE", "GraRep",
+    "TADW", "AANE", "ASNE", "BANE", "TENE", "SINE", "FEATHER-N",
+)  # fmt: skip
+_MODELS = {"AE-EGO": "AE", "MUSAE-EGO": "MUSAE", "LINE2": "LINE", "FEATHER-N": "FEATHER"}
+_PARAMETERS: dict[str, dict[str, Any]] = {
+    "AE-EGO": {"ego": True},
+    "MUSAE-EGO": {"ego": True},
+    "Walklets": {"window": 4},
+    "Node2Vec": {"window": 3, "epochs": 5},
+    "NetMF": {"window": 5},
 }
-
-
-_OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
-    name: (name, {}) for name in MODELS if name not in {model for model, _ in _ROWS.values()}
-}
-# The paper's rows, and one for every other model.
 METHODS: dict[str, Method] = {
-    name: Method(name, MODELS[model], parameters) for name, (model, parameters) in (_ROWS | _OTHERS).items()
+    name: Method(name, MODELS[_MODELS.get(name, name)], _PARAMETERS.get(name, {}))
+    for name in dict.fromkeys((*_ROWS, *(model for model in MODELS if model not in _MODELS.values())))
 }
 
 

@@ -19,30 +19,18 @@ from hopscale.tasks.attribute_inference import attribute_inference
 from hopscale.tasks.few_shot import few_shot
 from hopscale.tasks.labels import Task, likely_task
 from hopscale.tasks.link_prediction import link_prediction
+from hopscale.tasks.metrics import summarize
 from hopscale.tasks.node_classification import node_classification
 from hopscale.tasks.node_regression import node_regression
 from hopscale.tasks.splits import Record
-from hopscale.tasks.summary import summarize
 from hopscale.tasks.transfer import transfer
 
 __all__ = [
-    "Record",
-    "Task",
-    "attribute_inference",
-    "evaluate",
-    "few_shot",
-    "likely_task",
-    "link_prediction",
-    "node_classification",
-    "node_regression",
-    "summarize",
-    "transfer",
-]
+    "Record", "Task", "attribute_inference", "evaluate", "few_shot", "likely_task", "link_prediction",
+    "node_classification", "node_regression", "summarize", "transfer",
+]  # fmt: skip
 
-_TASKS: dict[str, Callable[..., list[Record]]] = {
-    "classification": node_classification,
-    "regression": node_regression,
-}
+_TASKS: dict[str, Callable[..., list[Record]]] = {"classification": node_classification, "regression": node_regression}
 
 
 def evaluate(

@@ -1,4 +1,4 @@
-"""Held-out entries of a sparse matrix, negative samples (zero entries drawn uniformly), and scores of their ranking."""
+"""Held-out entries of a sparse matrix, and negative samples: zero entries drawn uniformly."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import average_precision_score
 
 from hopscale.checks import number, whole
 from hopscale.exceptions import GraphError
 from hopscale.graph import AttributedGraph
-from hopscale.tasks.metrics import roc_auc
-from hopscale.tasks.splits import Record
 
-__all__ = ["graph_with", "held_out_splits", "negative_positions", "ranking_scores"]
+__all__ = ["graph_with", "held_out_splits", "negative_positions"]
 
 
 def held_out_splits(
@@ -39,12 +36,6 @@ def graph_with(graph: AttributedGraph, adjacency: Any, features: Any) -> Attribu
     return AttributedGraph(
         adjacency, features, node_ids=graph.node_ids, feature_names=graph.feature_names, self_loops=True
     )
-
-
-def ranking_scores(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> Record:
-    """Number of scores, and how well they rank the positive entries above the others."""
-    precision = float(average_precision_score(positive, scores))
-    return {"n_test": len(scores), "roc_auc": roc_auc(positive, scores), "average_precision": precision}
 
 
 def negative_positions(

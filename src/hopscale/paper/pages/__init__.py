@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hopscale.checks import choice
-from hopscale.paper.pages import densification, few_shot, held_out, overview, runtime, scores, theory, transfer
+from hopscale.paper.pages import densification, few_shot, held_out, runtime, scores, theory, transfer
 from hopscale.paper.pages.layout import draw, explained_marks
 from hopscale.paper.store import Measurements, records_of
 
@@ -59,7 +59,7 @@ def render(experiments: Sequence[str], folder: Path) -> list[Path]:
         lines += ["", f"![{experiment}](figures/{experiment}.svg)"] if drawn else []
         written += [*drawn, _write(folder / f"{experiment}.md", [*lines, "", *_footer(measurements)])]
     if {folder / "classification.md", folder / "regression.md"} & set(written):
-        written.append(_write(folder / "overview.md", overview.page(folder)))
+        written.append(_write(folder / "overview.md", scores.overview(folder)))
     return written
 
 

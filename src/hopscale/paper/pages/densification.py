@@ -7,10 +7,7 @@ from typing import Any
 
 from hopscale.paper.densification import POWERS
 from hopscale.paper.pages.layout import markdown_table, measured_datasets, panels_in_a_row, rounded
-from hopscale.paper.reference_values import reference_values
-from hopscale.paper.store import Measurements
-
-__all__ = ["page", "plot"]
+from hopscale.paper.store import Measurements, reference_values
 
 
 def page(measurements: Measurements, _: Path) -> list[str]:

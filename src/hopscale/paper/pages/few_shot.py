@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 
 from hopscale.paper.pages.layout import COLOURS, mean_and_error, method_tables, panels_in_a_row, rounded
-from hopscale.paper.reference_values import reference_values
-from hopscale.paper.store import Measurements, Record
-
-__all__ = ["page", "plot"]
+from hopscale.paper.store import Measurements, Record, reference_values
 
 _SHOWN = (3, 9, 15, 21, 30)  # values of k in the tables; the plot has all
 

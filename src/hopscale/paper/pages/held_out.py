@@ -7,9 +7,6 @@ from pathlib import Path
 from hopscale.paper.pages.layout import mean_and_error, method_tables
 from hopscale.paper.store import Measurements, Record
 
-__all__ = ["page"]
-
-
 _TEXTS = {
     "link-prediction": "Vectors learnt on half of the edges; the others against pairs that are no edges: ROC-AUC ± "
     "standard error / average precision, by what a pair's vectors are turned into.",

@@ -12,7 +12,7 @@ import numpy as np
 from hopscale.paper.experiments import SUITABLE
 from hopscale.paper.methods import METHODS, WAYS
 from hopscale.paper.store import Measurements, Record
-from hopscale.tasks.summary import mean_and_error
+from hopscale.tasks.metrics import mean_and_error
 
 __all__ = [
     "COLOURS", "draw", "explained_marks", "mark", "markdown_table", "mean_and_error", "measured_datasets",

@@ -10,10 +10,7 @@ import numpy as np
 
 from hopscale.paper.methods import SOLVERS
 from hopscale.paper.pages.layout import panels_in_a_row, rounded, table
-from hopscale.paper.reference_values import reference_values
-from hopscale.paper.store import Measurements
-
-__all__ = ["page", "plot"]
+from hopscale.paper.store import Measurements, reference_values
 
 _METHODS = ("AE", "MUSAE")
 

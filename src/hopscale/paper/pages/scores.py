@@ -1,4 +1,4 @@
-"""The pages ``classification`` and ``regression``: scores of all methods on seeded splits."""
+"""The pages ``classification`` and ``regression``, scores of all methods on seeded splits; and ``overview``."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ import numpy as np
 
 from hopscale.paper.experiments import STANDARDIZE
 from hopscale.paper.methods import METHODS, SOLVERS
-from hopscale.paper.pages.layout import mark, markdown_table, mean_and_error, measured_datasets, score_text, table
-from hopscale.paper.reference_values import reference_values
-from hopscale.paper.store import Measurements
-
-__all__ = ["METRICS", "OURS", "Shortfall", "page", "shortfalls"]
+from hopscale.paper.pages.layout import (
+    explained_marks,
+    mark,
+    markdown_table,
+    mean_and_error,
+    measured_datasets,
+    score_text,
+    table,
+)
+from hopscale.paper.store import Measurements, records_of, reference_values
 
 OURS = ("AE", "AE-EGO", "MUSAE", "MUSAE-EGO")
 METRICS = {"classification": "micro_f1", "regression": "r2"}
@@ -150,3 +155,30 @@ def _method_by_method(experiment: str, measurements: Measurements, folder: Path)
     ]
     header = ["method", "data set", "published", "the best of its ways here", "difference"]
     return ["## Method by method", "", f"{text} The others{reasons}:", "", *markdown_table(header, rows), ""]
+
+
+def overview(folder: Path) -> list[str]:
+    """MUSAE and AE on all data sets in one table, with the seconds of the fits, from the records of classification and regression in a folder."""
+    lines, shown = [], []
+    measurements = {experiment: Measurements(records_of(folder, experiment).records()) for experiment in METRICS}
+    for solver in SOLVERS:
+        rows = []
+        for experiment, metric in METRICS.items():
+            for dataset in measured_datasets(experiment, measurements[experiment]):
+                row = [dataset, "F1" if metric == "micro_f1" else "R²"]
+                for name in OURS:
+                    what = {"method": name, "solver": solver, "dataset": dataset}
+                    raw, standardised = (measurements[experiment].get(**what, standardize=s) for s in (False, True))
+                    if raw is None or standardised is None:
+                        row.append("–")
+                        continue
+                    shown += [raw, standardised]
+                    means = [mean_and_error(r["scores"][metric]) for r in (raw, standardised)]
+                    seconds = f"{raw['fit']['seconds']:.1f} s{mark(raw) or mark(standardised)}"
+                    row.append(f"{means[0][0]:.3f} / {means[1][0]:.3f} ± {max(means)[1]:.3f} ({seconds})")
+                if any(cell != "–" for cell in row[2:]):
+                    rows.append(row)
+        if rows:
+            note = f'`solver="{solver}"`: raw / standardised vectors ± standard error of the better (seconds to fit)'
+            lines += [note, "", *markdown_table(["data set", "metric", *OURS], rows), ""]
+    return lines + explained_marks(shown)

@@ -8,8 +8,6 @@ from typing import Any
 from hopscale.paper.pages.layout import mean_and_error, panels_in_a_row, rounded, table
 from hopscale.paper.store import Measurements
 
-__all__ = ["page", "plot"]
-
 _VARIED = ("walk_length", "dimensions")
 
 

@@ -11,10 +11,7 @@ import numpy as np
 from hopscale.paper.experiments import TARGETS, TWITCH
 from hopscale.paper.methods import SOLVERS
 from hopscale.paper.pages.layout import mean_and_error, panels_in_a_row, score_text, table
-from hopscale.paper.reference_values import reference_values
-from hopscale.paper.store import Measurements
-
-__all__ = ["page", "plot"]
+from hopscale.paper.store import Measurements, reference_values
 
 _METHODS = ("AE", "MUSAE")
 
