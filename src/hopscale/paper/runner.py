@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, filterfalse
 from pathlib import Path
 from typing import Any
 
@@ -130,16 +130,13 @@ def describe(what: dict[str, Any]) -> str:
 
 
 def _check(experiments: Sequence[str], options: Options) -> None:
-    for experiment in experiments:
-        if experiment not in EXPERIMENTS:
-            raise ParameterError(f"no experiment {experiment!r}. There are: {', '.join(EXPERIMENTS)}")
-    known = dict.fromkeys(chain(*SUITABLE.values()))
-    for name in options.datasets or ():
-        if name not in known:
-            raise ParameterError(f"no experiment is made on a data set {name!r}. There are: {', '.join(known)}")
-    for parameter in options.parameters:
-        if parameter in _SET_BY_CELLS:
-            raise ParameterError(f"{parameter!r} cannot be changed as a parameter: ask for {_SET_BY_CELLS[parameter]}")
+    datasets = dict.fromkeys(chain(*SUITABLE.values()))
+    for experiment in filterfalse(EXPERIMENTS.__contains__, experiments):
+        raise ParameterError(f"no experiment {experiment!r}. There are: {', '.join(EXPERIMENTS)}")
+    for name in filterfalse(datasets.__contains__, options.datasets or ()):
+        raise ParameterError(f"no experiment is made on a data set {name!r}. There are: {', '.join(datasets)}")
+    for parameter in filter(_SET_BY_CELLS.__contains__, options.parameters):
+        raise ParameterError(f"{parameter!r} cannot be changed as a parameter: ask for {_SET_BY_CELLS[parameter]}")
     if not options.asked_methods:
         raise ParameterError(f"no method has the parameter(s) {', '.join(map(repr, options.parameters))}")
     for name in options.asked_methods:

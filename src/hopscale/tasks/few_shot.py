@@ -80,13 +80,9 @@ def few_shot(
     if np.count_nonzero(sizes > 1) < 2:
         raise GraphError("fewer than two classes have two nodes or more, one to train on and one to test on")
     if max(counts, default=0) >= sizes.min():
-        rarest = int(sizes.argmin())
-        warnings.warn(
-            f"{np.count_nonzero(sizes <= max(counts))} class(es) have too few nodes, such as {names[rarest]!r} with "
-            f"{sizes[rarest]}: all but one of them are trained on",
-            HopscaleWarning,
-            stacklevel=2,
-        )
+        rarest, few = int(sizes.argmin()), np.count_nonzero(sizes <= max(counts))
+        message = f"{few} class(es) have too few nodes, such as {names[rarest]!r} with {sizes[rarest]}"
+        warnings.warn(f"{message}: all but one of them are trained on", HopscaleWarning, stacklevel=2)
     majority = int(sizes.argmax())
 
     def score(sample: tuple[int, int]) -> Record:

@@ -55,11 +55,9 @@ def has_value(labels: NDArray[Any]) -> NDArray[np.bool_]:
     >>> has_value(np.array([0.5, -1.0, np.nan])).tolist()
     [True, True, False]
     """
-    if labels.dtype.kind == "f":
-        return np.asarray(~np.isnan(labels))
     if labels.dtype.kind == "O":
         return np.array([_is_known(label) for label in labels], dtype=bool)
-    return np.ones(len(labels), dtype=bool)
+    return np.asarray(labels == labels)  # NaN is not equal to itself
 
 
 def has_class(labels: NDArray[Any]) -> NDArray[np.bool_]:

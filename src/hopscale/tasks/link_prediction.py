@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +23,7 @@ __all__ = ["link_prediction"]
 
 Array = NDArray[np.float64]
 Nodes = NDArray[np.int64]
+Pairs = tuple[Nodes, Nodes, NDArray[np.bool_]]  # both ends, and which pairs are edges
 
 _OPERATORS: dict[str, Callable[[Array, Array], Array]] = {
     "hadamard": lambda a, b: a * b,
@@ -117,24 +118,16 @@ def link_prediction(
         vectors, _ = check_vectors(clone(model).fit(kept).embedding_, graph.node_ids)
         score = partial(_trained, vectors=vectors, train=train, test=test, C=C, standardize=standardize)
         trained = zip(operators, in_parallel(score, operators, n_jobs), strict=True)
-        for n_train, scored in ((len(train.first), trained), (0, _untrained(vectors, kept.degrees, test).items())):
+        for n_train, scored in ((len(train[0]), trained), (0, _untrained(vectors, kept.degrees, test).items())):
             for operator, scores in scored:
                 record = {"task": "link_prediction", "split": split, "operator": operator, "n_train": n_train}
-                records.append({**record, **ranking_scores(test.is_edge, scores)})
+                records.append({**record, **ranking_scores(test[2], scores)})
     return records
-
-
-class _NodePairs(NamedTuple):
-    """Pairs of nodes, and which of them are edges."""
-
-    first: Nodes
-    second: Nodes
-    is_edge: NDArray[np.bool_]
 
 
 def _train_and_test_pairs(
     n: int, ends: Nodes, hidden: NDArray[np.bool_], max_edges: int, test_size: float, rng: np.random.Generator
-) -> list[_NodePairs]:
+) -> list[Pairs]:
     """Hidden edges and as many unconnected pairs, each split into a training and a test part."""
     edges = rng.permutation(np.flatnonzero(hidden))[:max_edges]
     # Positions in the row-major lower triangle: (1,0), (2,0), (2,1), (3,0), ...
@@ -143,25 +136,21 @@ def _train_and_test_pairs(
     n_test = min(max(round(test_size * len(edges)), 1), len(edges) - 1)
     parts = []
     for part in (slice(n_test, None), slice(n_test)):
-        first, second = np.hstack([ends[:, edges[part]], others[:, part]])
-        parts.append(_NodePairs(first, second, np.arange(len(first)) < len(first) // 2))
+        u, v = np.hstack([ends[:, edges[part]], others[:, part]])
+        parts.append((u, v, np.arange(len(u)) < len(u) // 2))
     return parts
 
 
-def _trained(
-    operator: str, *, vectors: Array, train: _NodePairs, test: _NodePairs, C: float, standardize: bool
-) -> Array:
-    X_train, X_test = (_OPERATORS[operator](vectors[part.first], vectors[part.second]) for part in (train, test))
-    fit = fit_logistic(X_train, train.is_edge.astype(np.int64), 2, C=C, standardize=standardize)
+def _trained(operator: str, *, vectors: Array, train: Pairs, test: Pairs, C: float, standardize: bool) -> Array:
+    X_train, X_test = (_OPERATORS[operator](vectors[u], vectors[v]) for u, v, _ in (train, test))
+    fit = fit_logistic(X_train, train[2].astype(np.int64), 2, C=C, standardize=standardize)
     return fit.probabilities(X_test)[:, 1]
 
 
-def _untrained(vectors: Array, degrees: Array, test: _NodePairs) -> dict[str, Array]:
-    dot = np.einsum("ij,ij->i", vectors[test.first], vectors[test.second])
+def _untrained(vectors: Array, degrees: Array, test: Pairs) -> dict[str, Array]:
+    u, v, _ = test
+    dot = np.einsum("ij,ij->i", vectors[u], vectors[v])
     lengths = np.linalg.norm(vectors, axis=1)
-    norms = lengths[test.first] * lengths[test.second]
-    return {
-        "dot": dot,
-        "cosine": np.divide(dot, norms, out=np.zeros_like(dot), where=norms > 0),
-        "preferential_attachment": degrees[test.first] * degrees[test.second],
-    }
+    norms = lengths[u] * lengths[v]
+    cosine = np.divide(dot, norms, out=np.zeros_like(dot), where=norms > 0)
+    return {"dot": dot, "cosine": cosine, "preferential_attachment": degrees[u] * degrees[v]}

@@ -137,12 +137,8 @@ def fit_logistic(
     start = np.zeros((len(targets), len(parts), d + 1))
     W, unfinished = _lbfgs(gradient, start, _preconditioner(X, penalty, C, n_classes), tolerance)
     if unfinished:
-        warnings.warn(
-            f"{unfinished} logistic regression(s) did not converge in {_MAX_ITERATIONS} iterations: a smaller C, or "
-            "standardize=True, helps",
-            HopscaleWarning,
-            stacklevel=3,
-        )
+        message = f"{unfinished} logistic regression(s) did not converge in {_MAX_ITERATIONS} iterations"
+        warnings.warn(f"{message}: a smaller C, or standardize=True, helps", HopscaleWarning, stacklevel=3)
     W = _unscaled(W, shift, deviation)
     coefficients = W[..., :-1] / scale
     intercepts = (W[..., -1] - coefficients @ mean).T

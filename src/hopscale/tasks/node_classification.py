@@ -89,12 +89,8 @@ def node_classification(
     X, classes, names = check_classes(vectors, labels)
     singletons = np.flatnonzero(np.bincount(classes) == 1)
     if len(singletons):
-        warnings.warn(
-            f"{len(singletons)} class(es) have a single node, such as {names[singletons[0]]!r}: it is either trained "
-            "on or tested on, never both",
-            HopscaleWarning,
-            stacklevel=2,
-        )
+        message = f"{len(singletons)} class(es) have a single node, such as {names[singletons[0]]!r}"
+        warnings.warn(f"{message}: it is either trained on or tested on, never both", HopscaleWarning, stacklevel=2)
 
     def score(chunk: Sequence[Split]) -> list[Record]:
         parts = np.zeros((len(chunk), len(classes)), dtype=bool)

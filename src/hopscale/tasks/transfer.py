@@ -121,16 +121,12 @@ def _codes(graphs: dict[str, Any], given: dict[str, Any]) -> tuple[NDArray[np.in
     codes, names = class_codes(np.concatenate(labels))
     train, test = np.split(codes, [len(labels[0])])
     known = np.unique(train[train >= 0])
-    problem = ""
-    if len(known) == 0:
-        problem = "no node of the source has a label: there is nothing to learn from"
-    elif len(known) == 1:
-        problem = f"all labelled nodes of the source are of class {names[known[0]]!r}: there is nothing to learn from"
-    elif test.max() < 0:
-        problem = "no node of the target has a label: there is nothing to test on"
-    elif not np.isin(test, known).any():
+    if len(known) < 2:
+        one = f"all labelled nodes of the source are of class {names[known[0]]!r}" if len(known) else None
+        raise GraphError(f"{one or 'no node of the source has a label'}: there is nothing to learn from")
+    if test.max() < 0:
+        raise GraphError("no node of the target has a label: there is nothing to test on")
+    if not np.isin(test, known).any():
         here, there = names[known[0]], names[test.max()]
-        problem = f"source and target have no class in common: the source has {here!r}, the target {there!r}"
-    if problem:
-        raise GraphError(problem)
+        raise GraphError(f"source and target have no class in common: the source has {here!r}, the target {there!r}")
     return train, test, len(names)

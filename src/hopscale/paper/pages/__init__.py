@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hopscale.checks import choice
-from hopscale.paper.pages import densification, few_shot, held_out, runtime, scores, theory, transfer
+from hopscale.paper.pages import curves, few_shot, held_out, scores, transfer
 from hopscale.paper.pages.layout import draw, explained_marks
 from hopscale.paper.store import Measurements, records_of
 
@@ -20,9 +20,9 @@ PAGES: dict[str, tuple[Callable[[Measurements, Path], list[str]], Callable[[Meas
     "few-shot": (few_shot.page, few_shot.plot),
     "regression": (partial(scores.page, "regression"), None),
     "transfer": (transfer.page, transfer.plot),
-    "runtime": (runtime.page, runtime.plot),
-    "densification": (densification.page, densification.plot),
-    "theory": (theory.page, theory.plot),
+    "runtime": (curves.runtime_page, curves.runtime_plot),
+    "densification": (curves.densification_page, curves.densification_plot),
+    "theory": (curves.theory_page, curves.theory_plot),
     "link-prediction": (partial(held_out.page, "link-prediction"), None),
     "attribute-inference": (partial(held_out.page, "attribute-inference"), None),
 }

@@ -30,9 +30,9 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list
     return lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
 
 
-def table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
-    """A heading and a Markdown table."""
-    return [f"## {title}", "", *markdown_table(header, rows), ""]
+def table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], text: str | None = None) -> list[str]:
+    """A heading, a text if there is one, and a Markdown table."""
+    return [f"## {title}", "", *([text, ""] if text else []), *markdown_table(header, rows), ""]
 
 
 def method_tables(

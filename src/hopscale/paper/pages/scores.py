@@ -134,7 +134,7 @@ def _best_against_best(experiment: str, measurements: Measurements, references: 
         f"Ours on {_kind(standardize)} vectors, the setting that was fixed beforehand; the best of four models and two "
         "solvers, as theirs is the best of many methods."
     )
-    return ["## Best against best", "", note, "", *markdown_table(header, rows), ""]
+    return table("Best against best", header, rows, note)
 
 
 def _method_by_method(experiment: str, measurements: Measurements, folder: Path) -> list[str]:
@@ -154,11 +154,11 @@ def _method_by_method(experiment: str, measurements: Measurements, folder: Path)
         for m in missed
     ]
     header = ["method", "data set", "published", "the best of its ways here", "difference"]
-    return ["## Method by method", "", f"{text} The others{reasons}:", "", *markdown_table(header, rows), ""]
+    return table("Method by method", header, rows, f"{text} The others{reasons}:")
 
 
 def overview(folder: Path) -> list[str]:
-    """MUSAE and AE on all data sets in one table, with the seconds of the fits, from the records of classification and regression in a folder."""
+    """MUSAE and AE on all data sets in one table, with the seconds of the fits, from the records in a folder."""
     lines, shown = [], []
     measurements = {experiment: Measurements(records_of(folder, experiment).records()) for experiment in METRICS}
     for solver in SOLVERS:
@@ -169,14 +169,14 @@ def overview(folder: Path) -> list[str]:
                 for name in OURS:
                     what = {"method": name, "solver": solver, "dataset": dataset}
                     raw, standardised = (measurements[experiment].get(**what, standardize=s) for s in (False, True))
-                    if raw is None or standardised is None:
+                    if raw and standardised:
+                        shown += [raw, standardised]
+                        means = [mean_and_error(r["scores"][metric]) for r in (raw, standardised)]
+                        seconds = f"{raw['fit']['seconds']:.1f} s{mark(raw) or mark(standardised)}"
+                        row.append(f"{means[0][0]:.3f} / {means[1][0]:.3f} ± {max(means)[1]:.3f} ({seconds})")
+                    else:
                         row.append("–")
-                        continue
-                    shown += [raw, standardised]
-                    means = [mean_and_error(r["scores"][metric]) for r in (raw, standardised)]
-                    seconds = f"{raw['fit']['seconds']:.1f} s{mark(raw) or mark(standardised)}"
-                    row.append(f"{means[0][0]:.3f} / {means[1][0]:.3f} ± {max(means)[1]:.3f} ({seconds})")
-                if any(cell != "–" for cell in row[2:]):
+                if set(row[2:]) != {"–"}:
                     rows.append(row)
         if rows:
             note = f'`solver="{solver}"`: raw / standardised vectors ± standard error of the better (seconds to fit)'
