@@ -33,9 +33,7 @@ def nonzero_ratios(graph: AttributedGraph, powers: Sequence[int] = POWERS, *, n_
     >>> ratios == sorted(ratios)
     True
     """
-    F = graph.features
-    used = np.unique(F.indices)
-    F = F[:, used]
+    F = graph.features[:, np.unique(graph.features.indices)]
     n, q = F.shape
     bits = np.vstack([np.packbits(F[b:e].toarray() > 0, axis=1) for b, e in ranges(n, _ROWS)])
     offsets, neighbors = graph.adjacency.indptr, graph.adjacency.indices

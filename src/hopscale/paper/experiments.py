@@ -15,12 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hopscale.datasets import erdos_renyi, load
 from hopscale.datasets import published as paper_datasets
-from hopscale.exceptions import ParameterError
-from hopscale.graph import AttributedGraph
 from hopscale.models.base import NodeEmbedding
 from hopscale.paper.densification import POWERS, nonzero_ratios
 from hopscale.paper.fits import Fit, fitted
@@ -40,7 +37,6 @@ __all__ = ["DATASETS", "EXPERIMENTS", "Cell", "Options"]
 
 Task = Callable[..., list[Record]]
 Measure = Callable[[], dict[str, Any]]
-Scores = Callable[[Sequence[Record]], dict[str, Any]]
 Suits = Callable[[NodeEmbedding], bool]
 Way = tuple[str, str]  # method and solver
 
@@ -69,8 +65,6 @@ DATASETS: dict[str, tuple[str, ...]] = {
     "link-prediction": OWN,
     "attribute-inference": OWN,
     "densification": ("facebook", "github", "twitch-es", "twitch-ru", "wiki-chameleon", "wiki-squirrel"),
-    "runtime": (),
-    "theory": (),
 }
 # All data sets that each can be run on.
 _CLASSES = tuple(dict.fromkeys((*CLASSIFICATION, *TWITCH)))
@@ -142,14 +136,6 @@ class Options:
         return Cell({**what, "parameters": self.parameters, "seed": self.seed, **more}, repeats, cost, measure)
 
 
-def _graph(dataset: str, options: Options) -> tuple[AttributedGraph, NDArray[Any]]:
-    """A data set and its target; for the Wikipedia networks the logarithm of the traffic."""
-    graph = load(dataset, data=options.data)
-    if graph.labels is None:
-        raise ParameterError(f"data set {dataset!r} has no labels")
-    return graph, np.log(graph.labels) if dataset in REGRESSION else graph.labels
-
-
 def _cost(dataset: str, solver: str, evaluations: int) -> float:
     """Rough estimate, to show the remaining time, from the number of entries of F."""
     known = paper_datasets().get(dataset)
@@ -170,15 +156,20 @@ _RAW_AND_STANDARDIZED = ({"standardize": False}, {"standardize": True})
 
 
 def _on_vectors(
-    experiment: str, options: Options, task: Task, variants: Sequence[dict[str, Any]], scores: Scores
+    experiment: str, options: Options, task: Task, metrics: Sequence[str], by: str | None = None
 ) -> Iterator[Cell]:
-    """Cells that score the vectors of every method and solver on every data set, with the settings of each variant."""
+    """Cells that score the vectors of every method and solver on every data set.
+
+    Records that are not grouped by a key are made of raw and of standardised vectors, the others of raw ones only.
+    """
+    variants: Sequence[dict[str, bool]] = [{}] if by else _RAW_AND_STANDARDIZED
 
     def measure(fit: Fit, settings: dict[str, Any]) -> dict[str, Any]:
-        _, target = _graph(fit.dataset, options)
+        labels: Any = load(fit.dataset, data=options.data).labels
+        target = np.log(labels) if fit.dataset in REGRESSION else labels  # of the Wikipedia networks: traffic
         vectors, facts = fitted(fit, options.cache, data=options.data, n_jobs=options.n_jobs)
         records = task(vectors, target, splits=options.splits, n_jobs=options.n_jobs, **settings)
-        return {"fit": facts, "scores": scores(records)}
+        return {"fit": facts, "scores": _scores(records, metrics, by)}
 
     for what, dataset, way in product(variants, options.chosen_datasets(experiment), options.chosen_methods()):
         run = partial(measure, Fit(way[0], way[1], dataset, options.seed, options.parameters), what)
@@ -188,20 +179,18 @@ def _on_vectors(
 
 def classification(options: Options) -> Iterator[Cell]:
     """Node classification: l2 logistic regression on seeded 80/20 splits."""
-    scores = partial(_scores, metrics=_CLASS_METRICS)
-    return _on_vectors("classification", options, node_classification, _RAW_AND_STANDARDIZED, scores)
+    return _on_vectors("classification", options, node_classification, _CLASS_METRICS)
 
 
 def regression(options: Options) -> Iterator[Cell]:
     """Node regression: elastic net on the logarithm of the traffic, seeded 80/20 splits."""
-    scores = partial(_scores, metrics=("r2", "mean_r2"))
-    return _on_vectors("regression", options, node_regression, _RAW_AND_STANDARDIZED, scores)
+    return _on_vectors("regression", options, node_regression, ("r2", "mean_r2"))
 
 
 def few_shot_learning(options: Options) -> Iterator[Cell]:
     """Classification from k labelled nodes per class, on raw vectors: k nodes are too few to estimate deviations."""
     task = partial(few_shot, samples_per_class=SAMPLES_PER_CLASS)
-    return _on_vectors("few-shot", options, task, [{}], partial(_scores, metrics=_CLASS_METRICS, by="k"))
+    return _on_vectors("few-shot", options, task, _CLASS_METRICS, by="k")
 
 
 def transfer_learning(options: Options) -> Iterator[Cell]:
@@ -240,7 +229,7 @@ def _on_graphs(experiment: str, options: Options, task: Task, by: str, ways: Ite
     runs = min(options.splits, REFITS)
 
     def measure(dataset: str, way: Way) -> dict[str, Any]:
-        graph, _ = _graph(dataset, options)
+        graph = load(dataset, data=options.data)
         records = task(options.model(way), graph, splits=runs, random_state=options.seed)
         return {"scores": _scores(records, ("roc_auc", "average_precision"), by)}
 
@@ -253,8 +242,8 @@ def densification(options: Options) -> Iterator[Cell]:
     """Figure 1b: the share of non-zero entries of the target matrices."""
 
     def measure(dataset: str) -> dict[str, Any]:
-        graph, _ = _graph(dataset, options)
-        return {"scores": {"nonzero_ratio": nonzero_ratios(graph, POWERS, n_jobs=options.n_jobs)}}
+        ratios = nonzero_ratios(load(dataset, data=options.data), POWERS, n_jobs=options.n_jobs)
+        return {"scores": {"nonzero_ratio": ratios}}
 
     for dataset in options.chosen_datasets("densification"):
         what = {"experiment": "densification", "dataset": dataset}

@@ -14,10 +14,10 @@ from typing import Any
 from tqdm import tqdm
 
 from hopscale.exceptions import HopscaleError, ParameterError
-from hopscale.paper.experiments import EXPERIMENTS, SUITABLE, Cell, Options
+from hopscale.paper.experiments import EXPERIMENTS, SUITABLE, Options
 from hopscale.paper.machine import machine
 from hopscale.paper.methods import method
-from hopscale.paper.store import Store, identity, records_of
+from hopscale.paper.store import identity, records_of
 
 __all__ = ["describe", "reproduce"]
 
@@ -54,11 +54,14 @@ def reproduce(
         Failed cells with the reason, such as a data set that cannot be downloaded. The others are measured.
     """
     _check(experiments, options)
-    plans = [(experiment, list(EXPERIMENTS[experiment](options))) for experiment in dict.fromkeys(experiments)]
-    for experiment, _ in plans:  # before any long computation
-        records_of(folder, experiment).check_writable()
-    waiting = [(e, cell) for e, cells in plans for cell in _missing(records_of(folder, e), cells)]
-    total = sum(len(cells) for _, cells in plans)
+    waiting, total = [], 0
+    for experiment in dict.fromkeys(experiments):
+        store, cells = records_of(folder, experiment), list(EXPERIMENTS[experiment](options))
+        store.check_writable()  # before any long computation
+        repeats = {identity(record["cell"]): record["repeats"] for record in store.records()}
+        each = {identity(cell.what): cell for cell in cells}  # methods may be listed twice
+        waiting += [(store, cell) for key, cell in each.items() if repeats.get(key, 0) < cell.repeats]
+        total += len(cells)
     if not total:
         raise ParameterError(
             f"there is nothing to measure: {', '.join(experiments)} has no such data set, or the method no such solver "
@@ -74,7 +77,7 @@ def reproduce(
         disable=None if progress else True,
     )
     with bar, _ticking(bar):
-        for experiment, cell in waiting:
+        for store, cell in waiting:
             name = describe(cell.what)
             bar.set_postfix_str(name)
             start = time.perf_counter()
@@ -87,7 +90,7 @@ def reproduce(
                 seconds = time.perf_counter() - start
                 record = {"cell": cell.what, "repeats": cell.repeats, "seconds": seconds, "machine": machine()}
                 without_nan = json.loads(json.dumps(measured), parse_constant=lambda _: None)
-                records_of(folder, experiment).append({**record, **without_nan})
+                store.append({**record, **without_nan})
                 metric, values = next(iter(measured["scores"].items()))
                 headline = f"{metric} {sum(values) / len(values):.3f}, " if isinstance(values, list) else ""
                 say(f"{name}: {headline}{seconds:.1f} s")
@@ -142,9 +145,3 @@ def _check(experiments: Sequence[str], options: Options) -> None:
     for name in options.asked_methods:
         if not method(name).accepts(options.parameters):
             method(name).build(**options.parameters)  # whose error says what is wrong
-
-
-def _missing(store: Store, cells: Sequence[Cell]) -> list[Cell]:
-    repeats = {identity(record["cell"]): record["repeats"] for record in store.records()}
-    each = {identity(cell.what): cell for cell in cells}  # methods may be listed twice
-    return [cell for key, cell in each.items() if repeats.get(key, 0) < cell.repeats]

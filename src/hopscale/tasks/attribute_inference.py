@@ -13,9 +13,8 @@ from hopscale.compute.threads import ranges
 from hopscale.exceptions import ParameterError
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
-from hopscale.tasks.held_out import graph_with, held_out_splits, negative_positions
 from hopscale.tasks.metrics import ranking_scores
-from hopscale.tasks.splits import Record
+from hopscale.tasks.splits import Record, graph_with, held_out_splits, negative_positions
 
 __all__ = ["attribute_inference"]
 

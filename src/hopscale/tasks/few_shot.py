@@ -73,8 +73,7 @@ def few_shot(
     number("C", C, least=0, above=True)
     whole("splits", splits, least=1)
     whole("random_state", random_state, least=0)
-    given = [samples_per_class] if np.isscalar(samples_per_class) else list(samples_per_class)  # type: ignore[arg-type]
-    counts = [whole("samples_per_class", k, least=1) for k in given]
+    counts = [whole("samples_per_class", k, least=1) for k in np.atleast_1d(samples_per_class).tolist()]
     X, classes, names = check_classes(vectors, labels)
     sizes = np.bincount(classes)
     if np.count_nonzero(sizes > 1) < 2:

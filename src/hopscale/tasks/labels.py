@@ -79,21 +79,18 @@ def has_class(labels: NDArray[Any]) -> NDArray[np.bool_]:
     values = set(given.tolist()) if _are_numbers(given) and _are_whole(given) else set()
     if -1 not in values:
         return known
-    is_class = values - {-1} != set(range(len(values) - 1))
-    if is_class and values != {-1, 1}:
-        message = (
-            "-1 is taken for a class, because the other labels are not 0, 1, 2, ... without a gap: if it means "
-            "that there is none, leave these labels empty (NaN)"
-        )
-        warnings.warn(message, HopscaleWarning, stacklevel=5)
-    if not is_class and values == {-1, 0, 1}:
-        message = (
-            "-1 is taken for no label, because the other labels are the codes 0 and 1: if it is a class, give the "
-            "classes names"
-        )
-        warnings.warn(message, HopscaleWarning, stacklevel=5)
-    if not is_class:
+    others, text = values - {-1}, ""
+    if others == set(range(len(others))):
         known[np.flatnonzero(known)] = given != -1
+        if others == {0, 1}:
+            text = "no label, because the other labels are the codes 0 and 1: if it is a class, give the classes names"
+    elif others != {1}:
+        text = (
+            "a class, because the other labels are not 0, 1, 2, ... without a gap: if it means that there is none, "
+            "leave these labels empty (NaN)"
+        )
+    if text:
+        warnings.warn(f"-1 is taken for {text}", HopscaleWarning, stacklevel=5)
     return known
 
 

@@ -14,10 +14,9 @@ from sklearn.base import clone
 from hopscale.checks import choice, number, whole
 from hopscale.datasets.generators import unordered_pairs
 from hopscale.io import as_graph
-from hopscale.tasks.held_out import graph_with, held_out_splits, negative_positions
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import ranking_scores
-from hopscale.tasks.splits import Record, check_vectors, in_parallel
+from hopscale.tasks.splits import Record, check_vectors, graph_with, held_out_splits, in_parallel, negative_positions
 
 __all__ = ["link_prediction"]
 

@@ -200,7 +200,6 @@ def _lbfgs(
     Returns the minima, and for how many of them neither the tolerance was reached nor gᵀPg, about twice the distance
     of the function from its minimum, became as small as rounding.
     """
-    W = W.copy()
     active = np.arange(W.shape[1])
     at, (g, size) = W, gradient(W, active)
     steps: list[tuple[Array, Array, Array]] = []

@@ -75,12 +75,9 @@ def _one_versus_rest(classes: NDArray[np.int64], probabilities: NDArray[np.float
 
     A class that is missing from the training part has the probability 0 for every node, which gives 0.5.
     """
-    present = np.unique(classes)
-    if len(present) < 2:
-        return float("nan")
     if probabilities.shape[1] == 2:  # the same for both classes
         return roc_auc(classes == 1, probabilities[:, 1])
-    return float(np.mean([roc_auc(classes == c, probabilities[:, c]) for c in present.tolist()]))
+    return float(np.mean([roc_auc(classes == c, probabilities[:, c]) for c in np.unique(classes).tolist()]))
 
 
 @overload

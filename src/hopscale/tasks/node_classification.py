@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -107,5 +108,4 @@ def node_classification(
     size = max(1, min(_CHUNK, _CHUNK_CELLS // (len(classes) * len(names))))
     parts = seeded_splits(len(classes), splits, test_size, random_state)
     chunks = in_parallel(score, [parts[begin:end] for begin, end in ranges(splits, size)], n_jobs)
-    records = [record for chunk in chunks for record in chunk]
-    return [{"task": "classification", "split": split, **record} for split, record in enumerate(records)]
+    return [{"task": "classification", "split": split, **record} for split, record in enumerate(chain(*chunks))]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hopscale.checks import choice
-from hopscale.paper.pages import curves, few_shot, held_out, scores, transfer
+from hopscale.paper.pages import curves, scores, tables
 from hopscale.paper.pages.layout import draw, explained_marks
 from hopscale.paper.store import Measurements, records_of
 
@@ -17,14 +17,14 @@ __all__ = ["render"]
 # The lines of a page, from the measurements and its folder; and its plot, where there is one.
 PAGES: dict[str, tuple[Callable[[Measurements, Path], list[str]], Callable[[Measurements, Any], None] | None]] = {
     "classification": (partial(scores.page, "classification"), None),
-    "few-shot": (few_shot.page, few_shot.plot),
+    "few-shot": (tables.few_shot_page, tables.few_shot_plot),
     "regression": (partial(scores.page, "regression"), None),
-    "transfer": (transfer.page, transfer.plot),
+    "transfer": (tables.transfer_page, tables.transfer_plot),
     "runtime": (curves.runtime_page, curves.runtime_plot),
     "densification": (curves.densification_page, curves.densification_plot),
     "theory": (curves.theory_page, curves.theory_plot),
-    "link-prediction": (partial(held_out.page, "link-prediction"), None),
-    "attribute-inference": (partial(held_out.page, "attribute-inference"), None),
+    "link-prediction": (partial(tables.held_out_page, "link-prediction"), None),
+    "attribute-inference": (partial(tables.held_out_page, "attribute-inference"), None),
 }
 
 

@@ -10,15 +10,9 @@ import numpy as np
 
 from hopscale.paper.densification import POWERS
 from hopscale.paper.methods import SOLVERS
-from hopscale.paper.pages.layout import (
-    markdown_table,
-    mean_and_error,
-    measured_datasets,
-    panels_in_a_row,
-    rounded,
-    table,
-)
+from hopscale.paper.pages.layout import markdown_table, measured_datasets, panels_in_a_row, rounded, table
 from hopscale.paper.store import Measurements, reference_values
+from hopscale.tasks.metrics import mean_and_error
 
 _METHODS = ("AE", "MUSAE")
 _VARIED = ("walk_length", "dimensions")
@@ -67,10 +61,10 @@ def runtime_page(measurements: Measurements, _: Path) -> list[str]:
         rows = []
         sizes = sorted({r["cell"][varied] for r in measurements.records if r["cell"]["varied"] == varied})
         for name, threads in product(_METHODS, (1, 2)):
-            published = _published_seconds(name, varied, threads)
+            published = _published_seconds(varied, method=name, cores=threads)
             rows.append([name, "published", threads, *(rounded(published.get(size), 1) for size in sizes)])
             for solver in SOLVERS:
-                curve = _measured_seconds(measurements, name, solver, varied, threads)
+                curve = _measured_seconds(measurements, varied, method=name, solver=solver, threads=threads)
                 rows.append([name, solver, threads, *(rounded(curve.get(size)) for size in sizes)])
         header = ["method", "", "threads", *map(str, sizes)]
         lines += table(varied.replace("_", " ").capitalize(), header, rows)
@@ -82,10 +76,11 @@ def runtime_plot(measurements: Measurements, figure: Any) -> None:
     panels = product(_METHODS, ("features_per_node", "nodes"))
     for axis, (name, varied) in zip(panels_in_a_row(figure, 4, 3.4), panels, strict=True):
         for threads, line in ((1, "-"), (2, "--")):
-            published = _published_seconds(name, varied, threads)
+            published = _published_seconds(varied, method=name, cores=threads)
             axis.plot([*published], [*published.values()], line, color="gray", label=f"published, {threads}")
             for solver, colour in (("sgns", "tab:blue"), ("pmi", "tab:red")):
-                points = sorted(_measured_seconds(measurements, name, solver, varied, threads).items())
+                what = {"method": name, "solver": solver, "threads": threads}
+                points = sorted(_measured_seconds(measurements, varied, **what).items())
                 if points:
                     axis.plot(*zip(*points, strict=True), line, color=colour, marker=".", label=f"{solver}, {threads}")
         axis.set_xscale("log", base=2)
@@ -94,18 +89,15 @@ def runtime_plot(measurements: Measurements, figure: Any) -> None:
     axis.legend(title="threads", fontsize=7)
 
 
-def _published_seconds(name: str, varied: str, threads: int) -> dict[float, float]:
+def _published_seconds(varied: str, **what: Any) -> dict[float, float]:
     """The paper's seconds by size."""
-    what = {"method": name, "varied": varied, "cores": threads}
-    rows = [row for row in reference_values("runtime") if what.items() <= row.items()]
+    rows = [row for row in reference_values("runtime") if {"varied": varied, **what}.items() <= row.items()]
     return {2 ** row["log2_varied"]: 2 ** row["log2_seconds"] for row in rows}
 
 
-def _measured_seconds(
-    measurements: Measurements, name: str, solver: str, varied: str, threads: int
-) -> dict[float, float]:
+def _measured_seconds(measurements: Measurements, varied: str, **what: Any) -> dict[float, float]:
     """Median of the measured seconds by size."""
-    records = measurements.all(method=name, solver=solver, varied=varied, threads=threads)
+    records = measurements.all(varied=varied, **what)
     return {r["cell"][varied]: float(np.median(r["scores"]["seconds"])) for r in reversed(records)}
 
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hopscale.paper.experiments import SUITABLE
-from hopscale.paper.methods import METHODS, WAYS
 from hopscale.paper.store import Measurements, Record
 from hopscale.tasks.metrics import mean_and_error
 
 __all__ = [
-    "COLOURS", "draw", "explained_marks", "mark", "markdown_table", "mean_and_error", "measured_datasets",
-    "method_tables", "panels_in_a_row", "rounded", "score_text", "table",
+    "COLOURS", "draw", "explained_marks", "mark", "markdown_table", "measured_datasets", "panels_in_a_row", "rounded",
+    "score_text", "table",
 ]  # fmt: skip
 
 # Plots show the paper's values in grey, dotted or as crosses, and measured ones in colour.
@@ -33,21 +31,6 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list
 def table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], text: str | None = None) -> list[str]:
     """A heading, a text if there is one, and a Markdown table."""
     return [f"## {title}", "", *([text, ""] if text else []), *markdown_table(header, rows), ""]
-
-
-def method_tables(
-    measurements: Measurements, columns: Sequence[str], cells: Callable[[Record], Iterable[str]]
-) -> list[str]:
-    """A table per data set, with a row of cells for each method and solver that was measured."""
-    lines = []
-    for dataset in measurements.values("dataset"):
-        rows = [
-            [name, solver + mark(record), *cells(record)]
-            for name, solver in product(METHODS, WAYS)
-            if (record := measurements.get(method=name, solver=solver, dataset=dataset))
-        ]
-        lines += table(dataset, ["method", "solver", *columns], rows)
-    return lines
 
 
 def rounded(value: float | None, digits: int = 3) -> str:

@@ -12,16 +12,9 @@ import numpy as np
 
 from hopscale.paper.experiments import STANDARDIZE
 from hopscale.paper.methods import METHODS, SOLVERS
-from hopscale.paper.pages.layout import (
-    explained_marks,
-    mark,
-    markdown_table,
-    mean_and_error,
-    measured_datasets,
-    score_text,
-    table,
-)
+from hopscale.paper.pages.layout import explained_marks, mark, markdown_table, measured_datasets, score_text, table
 from hopscale.paper.store import Measurements, records_of, reference_values
+from hopscale.tasks.metrics import mean_and_error
 
 OURS = ("AE", "AE-EGO", "MUSAE", "MUSAE-EGO")
 METRICS = {"classification": "micro_f1", "regression": "r2"}
