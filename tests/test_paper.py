@@ -18,9 +18,9 @@ from hopscale.exceptions import FileFormatError, ParameterError
 from hopscale.paper import EXPERIMENTS, METHODS, Options, experiments, reference_values, render, reproduce
 from hopscale.paper.densification import nonzero_ratios
 from hopscale.paper.fits import Fit, FitError, fitted
-from hopscale.paper.pages.layout import mean_and_error
 from hopscale.paper.store import Measurements, Store, records_of
 from hopscale.paper.theory import distance_from_theory, target_matrix
+from hopscale.tasks.metrics import mean_and_error
 from reference import dense, pmi
 
 SMALL = {"dimensions": 16}

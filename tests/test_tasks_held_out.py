@@ -13,8 +13,8 @@ from hopscale.datasets import erdos_renyi, figure1, planted_blocks
 from hopscale.exceptions import GraphError, ParameterError
 from hopscale.tasks import attribute_inference, link_prediction, summarize
 from hopscale.tasks.attribute_inference import _share_of_neighbors
-from hopscale.tasks.held_out import negative_positions
 from hopscale.tasks.link_prediction import _train_and_test_pairs
+from hopscale.tasks.splits import negative_positions
 
 
 class Spy(BaseEstimator):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from hopscale.paper.experiments import EXPERIMENTS, Options
 from hopscale.paper.methods import METHODS, Method
 from hopscale.paper.pages import render
-from hopscale.paper.reference_values import reference_values
 from hopscale.paper.runner import reproduce
+from hopscale.paper.store import reference_values
 
 __all__ = ["EXPERIMENTS", "METHODS", "Method", "Options", "reference_values", "render", "reproduce"]

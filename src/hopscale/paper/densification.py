@@ -33,26 +33,23 @@ def nonzero_ratios(graph: AttributedGraph, powers: Sequence[int] = POWERS, *, n_
     >>> ratios == sorted(ratios)
     True
     """
-    F = graph.features
-    used = np.unique(F.indices)
-    F = F[:, used]
+    F = graph.features[:, np.unique(graph.features.indices)]
     n, q = F.shape
     bits = np.vstack([np.packbits(F[b:e].toarray() > 0, axis=1) for b, e in ranges(n, _ROWS)])
     offsets, neighbors = graph.adjacency.indptr, graph.adjacency.indices
-    ratios = {}
+
+    def step(piece: tuple[int, int]) -> Bits:
+        begin, end = piece
+        after = np.zeros_like(bits[begin:end])
+        rows = np.flatnonzero(np.diff(offsets[begin : end + 1]))  # isolated nodes reach nothing
+        if len(rows):
+            gathered = bits[neighbors[offsets[begin] : offsets[end]]]
+            after[rows] = np.bitwise_or.reduceat(gathered, offsets[begin + rows] - offsets[begin], axis=0)
+        return after
+
+    ratios = []
     with Threads(n_jobs) as engine:
-        for power in range(1, max(powers) + 1):
-            after = np.zeros_like(bits)
-
-            def combine(piece: tuple[int, int], bits: Bits = bits, after: Bits = after) -> None:
-                begin, end = piece
-                rows = np.flatnonzero(np.diff(offsets[begin : end + 1])) + begin  # isolated nodes reach nothing
-                if len(rows):
-                    gathered = bits[neighbors[offsets[begin] : offsets[end]]]
-                    after[rows] = np.bitwise_or.reduceat(gathered, offsets[rows] - offsets[begin], axis=0)
-
-            engine.run(combine, ranges(n, _ROWS))
-            bits = after
-            if power in powers:
-                ratios[power] = float(_ONES[bits].sum(dtype=np.int64)) / max(1, n * q)
-    return [ratios[power] for power in powers]
+        for _ in range(max(powers)):
+            bits = np.vstack(list(engine.map(step, ranges(n, _ROWS))))
+            ratios.append(float(_ONES[bits].sum(dtype=np.int64)) / max(1, n * q))
+    return [ratios[power - 1] for power in powers]

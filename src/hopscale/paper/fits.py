@@ -10,6 +10,8 @@ import hashlib
 import json
 import subprocess
 import sys
+import time
+import warnings
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,9 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale import __version__
+from hopscale.datasets import load
 from hopscale.exceptions import HopscaleError
 from hopscale.io.atomic import replacing
 from hopscale.models import load_model
+from hopscale.paper.machine import machine, peak_mib, resident_mib
 from hopscale.paper.methods import method
 
 __all__ = ["Fit", "FitError", "fitted"]
@@ -59,20 +63,38 @@ def fitted(
     if not (facts.exists() and model.exists()):
         cache.mkdir(parents=True, exist_ok=True)
         job = {"fit": asdict(fit), "model": str(model), "data": data, "n_jobs": n_jobs}
-        done = subprocess.run(
-            [sys.executable, "-m", "hopscale.paper.worker"],
-            input=json.dumps(job),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        worker = [sys.executable, "-c", f"from {__name__} import work; work()"]
+        done = subprocess.run(worker, input=json.dumps(job), capture_output=True, text=True, check=False)
         if done.returncode:  # killed, for its memory say, or an error that nobody foresaw
             lines = done.stderr.strip().splitlines()
-            reason = lines[-1] if lines and done.returncode > 0 else f"exit code {done.returncode}"
-            raise FitError(f"{fit.method} ({fit.solver}) on {fit.dataset}: {reason}")
-        answer = json.loads(done.stdout.splitlines()[-1])
+            answer = {"error": lines[-1] if lines and done.returncode > 0 else f"exit code {done.returncode}"}
+        else:
+            answer = json.loads(done.stdout.splitlines()[-1])
         if "error" in answer:
             raise FitError(f"{fit.method} ({fit.solver}) on {fit.dataset}: {answer['error']}")
         with replacing(facts) as unfinished:  # last: whoever finds it finds the vectors too
             unfinished.write_text(json.dumps(answer), encoding="utf-8")
     return load_model(model).embedding_, dict(json.loads(facts.read_text(encoding="utf-8")))
+
+
+def work() -> None:
+    """Make the fit that the standard input asks for in JSON, and print how it went, or ``{"error": ...}``."""
+    job = json.load(sys.stdin)
+    fit, n_jobs = Fit(**job["fit"]), job["n_jobs"]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        try:
+            graph = load(fit.dataset, data=job["data"])
+            settings = {"random_state": fit.seed, "n_jobs": n_jobs or -1, **fit.parameters}
+            model = method(fit.method).build(fit.solver, **settings)
+            before, start = resident_mib(), time.perf_counter()
+            model.fit(graph)
+            seconds, peak = time.perf_counter() - start, peak_mib()
+            model.save(job["model"])
+            memory = None if peak is None or before is None else peak - before
+            answer = {"seconds": seconds, "peak_mib": memory, "rows": model.rows_}
+            answer |= {"n_jobs": n_jobs, "machine": machine()}
+        except (HopscaleError, MemoryError) as error:
+            answer = {"error": str(error) or type(error).__name__}
+    answer["warnings"] = list(dict.fromkeys(str(warning.message) for warning in caught))
+    print(json.dumps(answer))

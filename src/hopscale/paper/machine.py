@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import re
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -17,11 +18,8 @@ _PACKAGES = ("hopscale", "numpy", "scipy", "scikit-learn", "gensim")
 
 def machine() -> dict[str, Any]:
     """Versions and processor."""
-    processor = platform.processor()
     info = Path("/proc/cpuinfo")
-    if info.exists():
-        lines = [line for line in info.read_text().splitlines() if line.startswith("model name")]
-        processor = lines[0].split(":", 1)[1].strip() if lines else processor
+    names = re.findall(r"^model name\s*:\s*(.*?)\s*$", info.read_text() if info.exists() else "", re.MULTILINE)
     versions = {}
     for package in _PACKAGES:
         with suppress(importlib.metadata.PackageNotFoundError):  # not all are needed
@@ -29,7 +27,7 @@ def machine() -> dict[str, Any]:
     return {
         "python": platform.python_version(),
         "system": platform.system(),
-        "processor": processor,
+        "processor": names[0] if names else platform.processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "versions": versions,
     }
@@ -37,11 +35,10 @@ def machine() -> dict[str, Any]:
 
 def peak_mib() -> float | None:
     """Largest resident size of this process so far, in MiB; None where the system does not say."""
-    status = Path("/proc/self/status")
-    if status.exists():  # where ru_maxrss starts from the size of the process that started this one
-        for line in status.read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) / 2**10
+    status = Path("/proc/self/status")  # ru_maxrss starts from the size of the process that started this one
+    found = re.search(r"^VmHWM:\s*(\d+)", status.read_text() if status.exists() else "", re.MULTILINE)
+    if found:
+        return int(found[1]) / 2**10
     try:
         import resource
     except ImportError:  # Windows

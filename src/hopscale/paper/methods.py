@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,7 +45,7 @@ class Method:
     def accepts(self, parameters: dict[str, Any], way: str | None = None) -> bool:
         """Whether one of the method's ways, or a certain one, has all these parameters."""
         ways = self.ways if way is None else (way,)
-        return any(set(parameters) <= set(self.build(each).settings()) for each in ways)
+        return any(parameters.keys() <= self.build(each).settings().keys() for each in ways)
 
     @property
     def ways(self) -> tuple[str, ...]:
@@ -59,55 +58,24 @@ class Method:
         """What the model does unless it is told."""
         return str(self.model().get_params()["solver"]) if self.ways == SOLVERS else "own"
 
-    @property
-    def uses_features(self) -> bool:
-        """Whether the method reads features at all."""
-        return self.build().uses_features
 
-    @property
-    def feature_vectors(self) -> bool:
-        """Whether features get vectors too."""
-        return self.uses_features and self.build().has_feature_vectors
-
-    @property
-    def inductive(self) -> bool:
-        """Whether unseen nodes can be embedded."""
-        return self.build().inductive
-
-
-# Rows whose names or settings are not those of the model, in the order of the paper's tables.
-_ROWS: dict[str, tuple[str, dict[str, Any]]] = {
-    "AE": ("AE", {}),
-    "AE-EGO": ("AE", {"ego": True}),
-    "MUSAE": ("MUSAE", {}),
-    "MUSAE-EGO": ("MUSAE", {"ego": True}),
-    "DeepWalk": ("DeepWalk", {}),
-    "Walklets": ("Walklets", {"window": 4}),
-    "LINE2": ("LINE", {}),
-    "Node2Vec": ("Node2Vec", {"window": 3, "epochs": 5}),
-    "NetMF": ("NetMF", {"window": 5}),
-    "HOPE": ("HOPE", {}),
-    "GraRep": ("GraRep", {}),
-    "TADW": ("TADW", {}),
-    "AANE": ("AANE", {}),
-    "ASNE": ("ASNE", {}),
-    "BANE": ("BANE", {}),
-    "TENE": ("TENE", {}),
-    "SINE": ("SINE", {}),
-    "FEATHER-N": ("FEATHER", {}),
+# The paper's rows in the order of its tables, and how they differ from the model of that name.
+_ROWS = (
+    "AE", "AE-EGO", "MUSAE", "MUSAE-EGO", "DeepWalk", "Walklets", "LINE2", "Node2Vec", "NetMF", "HOPE", "GraRep",
+    "TADW", "AANE", "ASNE", "BANE", "TENE", "SINE", "FEATHER-N",
+)  # fmt: skip
+_MODELS = {"AE-EGO": "AE", "MUSAE-EGO": "MUSAE", "LINE2": "LINE", "FEATHER-N": "FEATHER"}
+_PARAMETERS: dict[str, dict[str, Any]] = {
+    "AE-EGO": {"ego": True},
+    "MUSAE-EGO": {"ego": True},
+    "Walklets": {"window": 4},
+    "Node2Vec": {"window": 3, "epochs": 5},
+    "NetMF": {"window": 5},
 }
-
-
-def _rows() -> Iterator[Method]:
-    """The paper's rows, and one for every other model there is."""
-    for name, (model, parameters) in _ROWS.items():
-        yield Method(name, MODELS[model], parameters)
-    for name in MODELS:
-        if name not in {model for model, _ in _ROWS.values()}:
-            yield Method(name, MODELS[name])
-
-
-METHODS: dict[str, Method] = {row.name: row for row in _rows()}
+METHODS: dict[str, Method] = {
+    name: Method(name, MODELS[_MODELS.get(name, name)], _PARAMETERS.get(name, {}))
+    for name in dict.fromkeys((*_ROWS, *(model for model in MODELS if model not in _MODELS.values())))
+}
 
 
 def method(name: str) -> Method:
@@ -118,10 +86,8 @@ def method(name: str) -> Method:
     >>> method("line").name
     'LINE2'
     """
-    for known in METHODS.values():
-        if name.lower() == known.name.lower():
-            return known
-    for known in METHODS.values():  # LINE and FEATHER have longer names in the tables
-        if name.lower() == known.model.__name__.lower():
-            return known
-    raise ParameterError(f"no method {name!r}. There are: {', '.join(METHODS)}")
+    rows = {row.model.__name__.lower(): row for row in reversed(METHODS.values())}  # some have other names in the paper
+    rows |= {row.name.lower(): row for row in METHODS.values()}
+    if name.lower() not in rows:
+        raise ParameterError(f"no method {name!r}. There are: {', '.join(METHODS)}")
+    return rows[name.lower()]

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import math
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, filterfalse
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
 from hopscale.exceptions import HopscaleError, ParameterError
-from hopscale.paper.experiments import EXPERIMENTS, SUITABLE, Cell, Options
+from hopscale.paper.experiments import EXPERIMENTS, SUITABLE, Options
 from hopscale.paper.machine import machine
 from hopscale.paper.methods import method
-from hopscale.paper.store import Store, identity, records_of
+from hopscale.paper.store import identity, records_of
 
 __all__ = ["describe", "reproduce"]
 
@@ -53,11 +54,14 @@ def reproduce(
         Failed cells with the reason, such as a data set that cannot be downloaded. The others are measured.
     """
     _check(experiments, options)
-    plans = [(experiment, list(EXPERIMENTS[experiment](options))) for experiment in dict.fromkeys(experiments)]
-    for experiment, _ in plans:  # before any long computation
-        records_of(folder, experiment).check_writable()
-    waiting = [(e, cell) for e, cells in plans for cell in _missing(records_of(folder, e), cells)]
-    total = sum(len(cells) for _, cells in plans)
+    waiting, total = [], 0
+    for experiment in dict.fromkeys(experiments):
+        store, cells = records_of(folder, experiment), list(EXPERIMENTS[experiment](options))
+        store.check_writable()  # before any long computation
+        repeats = {identity(record["cell"]): record["repeats"] for record in store.records()}
+        each = {identity(cell.what): cell for cell in cells}  # methods may be listed twice
+        waiting += [(store, cell) for key, cell in each.items() if repeats.get(key, 0) < cell.repeats]
+        total += len(cells)
     if not total:
         raise ParameterError(
             f"there is nothing to measure: {', '.join(experiments)} has no such data set, or the method no such solver "
@@ -73,7 +77,7 @@ def reproduce(
         disable=None if progress else True,
     )
     with bar, _ticking(bar):
-        for experiment, cell in waiting:
+        for store, cell in waiting:
             name = describe(cell.what)
             bar.set_postfix_str(name)
             start = time.perf_counter()
@@ -85,19 +89,13 @@ def reproduce(
             else:
                 seconds = time.perf_counter() - start
                 record = {"cell": cell.what, "repeats": cell.repeats, "seconds": seconds, "machine": machine()}
-                records_of(folder, experiment).append({**record, **_without_nan(measured)})
-                say(f"{name}: {_headline(measured)}{seconds:.1f} s")
+                without_nan = json.loads(json.dumps(measured), parse_constant=lambda _: None)
+                store.append({**record, **without_nan})
+                metric, values = next(iter(measured["scores"].items()))
+                headline = f"{metric} {sum(values) / len(values):.3f}, " if isinstance(values, list) else ""
+                say(f"{name}: {headline}{seconds:.1f} s")
             bar.update(cell.cost)
     return failures
-
-
-def _headline(measured: dict[str, Any]) -> str:
-    """Mean of the first score, if there is one."""
-    for metric, values in measured.get("scores", {}).items():
-        if isinstance(values, list) and all(isinstance(value, float) for value in values):
-            return f"{metric} {sum(values) / len(values):.3f}, "
-        break
-    return ""
 
 
 @contextmanager
@@ -110,14 +108,12 @@ def _ticking(bar: tqdm[Any]) -> Iterator[None]:
             bar.refresh()
 
     thread = threading.Thread(target=tick, daemon=True)
-    if not bar.disable:
-        thread.start()
+    thread.start()
     try:
         yield
     finally:
         done.set()
-        if thread.ident is not None:
-            thread.join()
+        thread.join()
 
 
 def describe(what: dict[str, Any]) -> str:
@@ -126,44 +122,26 @@ def describe(what: dict[str, Any]) -> str:
     >>> describe({"experiment": "regression", "method": "AE", "solver": "pmi", "dataset": "wiki-squirrel", "seed": 0})
     'regression AE pmi wiki-squirrel'
     """
-    shown = [what["experiment"]]
+    parts = [what["experiment"]]
     for key, value in what.items():
         if key in ("method", "solver", "dataset"):
-            shown.append(str(value))
+            parts.append(str(value))
         elif key not in ("experiment", "seed", "parameters") and value is not None:
-            shown.append(f"{key}={value}")
-    shown += [f"{key}={value}" for key, value in what.get("parameters", {}).items()]
-    return " ".join(shown)
+            parts.append(f"{key}={value}")
+    parts += [f"{key}={value}" for key, value in what.get("parameters", {}).items()]
+    return " ".join(parts)
 
 
 def _check(experiments: Sequence[str], options: Options) -> None:
-    for experiment in experiments:
-        if experiment not in EXPERIMENTS:
-            raise ParameterError(f"no experiment {experiment!r}. There are: {', '.join(EXPERIMENTS)}")
-    known = dict.fromkeys(name for names in SUITABLE.values() for name in names)
-    for name in options.datasets or ():
-        if name not in known:
-            raise ParameterError(f"no experiment is made on a data set {name!r}. There are: {', '.join(known)}")
-    for parameter in options.parameters:
-        if parameter in _SET_BY_CELLS:
-            raise ParameterError(f"{parameter!r} cannot be changed as a parameter: ask for {_SET_BY_CELLS[parameter]}")
+    datasets = dict.fromkeys(chain(*SUITABLE.values()))
+    for experiment in filterfalse(EXPERIMENTS.__contains__, experiments):
+        raise ParameterError(f"no experiment {experiment!r}. There are: {', '.join(EXPERIMENTS)}")
+    for name in filterfalse(datasets.__contains__, options.datasets or ()):
+        raise ParameterError(f"no experiment is made on a data set {name!r}. There are: {', '.join(datasets)}")
+    for parameter in filter(_SET_BY_CELLS.__contains__, options.parameters):
+        raise ParameterError(f"{parameter!r} cannot be changed as a parameter: ask for {_SET_BY_CELLS[parameter]}")
     if not options.asked_methods:
         raise ParameterError(f"no method has the parameter(s) {', '.join(map(repr, options.parameters))}")
     for name in options.asked_methods:
         if not method(name).accepts(options.parameters):
             method(name).build(**options.parameters)  # whose error says what is wrong
-
-
-def _missing(store: Store, cells: Sequence[Cell]) -> list[Cell]:
-    repeats = {identity(record["cell"]): record["repeats"] for record in store.records()}
-    each = {identity(cell.what): cell for cell in cells}  # methods may be listed twice
-    return [cell for key, cell in each.items() if repeats.get(key, 0) < cell.repeats]
-
-
-def _without_nan(value: Any) -> Any:
-    """The same value with None, JSON's null, in place of NaN and infinity."""
-    if isinstance(value, dict):
-        return {key: _without_nan(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,17 +1,22 @@
-"""Measurements as lines of JSON: appended as they are made, so that an interrupted run can be continued."""
+"""Measurements, and the values that the paper printed.
+
+Measurements are lines of JSON, appended as they are made, so that an interrupted run can be continued.
+"""
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from hopscale.exceptions import FileFormatError
 from hopscale.io.atomic import check_writable
 
-__all__ = ["Measurements", "Record", "Store", "identity", "records_of"]
+__all__ = ["Measurements", "Record", "Store", "identity", "records_of", "reference_values"]
 
 Record = dict[str, Any]
 
@@ -42,9 +47,7 @@ class Store:
         An incomplete last line, left by an interruption, is ignored.
         """
         kept: dict[str, Record] = {}
-        if not self.path.exists():
-            return []
-        lines = self.path.read_text(encoding="utf-8").split("\n")
+        lines = self.path.read_text(encoding="utf-8").split("\n") if self.path.exists() else []
         for number, line in enumerate(lines[:-1], start=1):
             try:
                 record = json.loads(line)
@@ -91,13 +94,38 @@ class Measurements:
     def __init__(self, records: Iterable[Record]) -> None:
         self.records = sorted(records, key=lambda record: bool(record["cell"].get("parameters")))
 
+    def all(self, **what: Any) -> list[Record]:
+        """The records whose cells have these values."""
+        return [record for record in self.records if what.items() <= record["cell"].items()]
+
     def get(self, **what: Any) -> Record | None:
-        """The first record whose cell has these values."""
-        for record in self.records:
-            if all(record["cell"].get(key) == value for key, value in what.items()):
-                return record
-        return None
+        """The first of them, or None."""
+        return next(iter(self.all(**what)), None)
 
     def values(self, key: str) -> list[Any]:
         """Distinct values of a key, in order of appearance."""
         return list(dict.fromkeys(r["cell"][key] for r in self.records if key in r["cell"]))
+
+
+def reference_values(name: str) -> list[dict[str, Any]]:
+    """Rows of one of the paper's tables or plots; numbers are floats.
+
+    Parameters
+    ----------
+    name : {"classification", "regression", "few_shot", "transfer", "runtime", "densification"}
+
+    Examples
+    --------
+    >>> from hopscale.paper import reference_values
+    >>> next(row for row in reference_values("regression") if row["method"] == "MUSAE")
+    {'method': 'MUSAE', 'dataset': 'wiki-chameleon', 'r2': 0.658, 'standard_error': 0.004}
+    """
+    text = (files("hopscale.paper") / "reference" / f"{name}.csv").read_text(encoding="utf-8")
+    return [{key: _number(value) for key, value in row.items()} for row in csv.DictReader(text.splitlines())]
+
+
+def _number(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text

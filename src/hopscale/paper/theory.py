@@ -39,13 +39,7 @@ def target_matrix(graph: AttributedGraph, hops: Iterable[int]) -> NDArray[np.flo
 
 
 def distance_from_theory(
-    method: Method,
-    solver: str,
-    walk_length: int | None,
-    dimensions: int | None,
-    *,
-    seeds: Iterable[int],
-    n_jobs: int | None = -1,
+    method: Method, solver: str, walk_length: int | None, dimensions: int | None, seeds: Iterable[int], n_jobs: int = -1
 ) -> dict[str, Any]:
     """Root mean square of the difference over that of the target, by scale; each seed has a graph of its own.
 

@@ -13,35 +13,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hopscale.checks import choice
 from hopscale.exceptions import HopscaleWarning, ParameterError
 from hopscale.tasks.attribute_inference import attribute_inference
 from hopscale.tasks.few_shot import few_shot
 from hopscale.tasks.labels import Task, likely_task
 from hopscale.tasks.link_prediction import link_prediction
+from hopscale.tasks.metrics import summarize
 from hopscale.tasks.node_classification import node_classification
 from hopscale.tasks.node_regression import node_regression
 from hopscale.tasks.splits import Record
-from hopscale.tasks.summary import summarize
 from hopscale.tasks.transfer import transfer
 
 __all__ = [
-    "Record",
-    "Task",
-    "attribute_inference",
-    "evaluate",
-    "few_shot",
-    "likely_task",
-    "link_prediction",
-    "node_classification",
-    "node_regression",
-    "summarize",
-    "transfer",
-]
+    "Record", "Task", "attribute_inference", "evaluate", "few_shot", "likely_task", "link_prediction",
+    "node_classification", "node_regression", "summarize", "transfer",
+]  # fmt: skip
 
-_TASKS: dict[str, Callable[..., list[Record]]] = {
-    "classification": node_classification,
-    "regression": node_regression,
-}
+_TASKS: dict[str, Callable[..., list[Record]]] = {"classification": node_classification, "regression": node_regression}
 
 
 def evaluate(
@@ -88,9 +77,7 @@ def evaluate(
         vectors = vectors.embedding_
     elif hasattr(vectors, "fit"):
         raise ParameterError(f"this {type(vectors).__name__} is not fitted yet: call fit first")
-    chosen = _inferred_task(labels) if task is None else task
-    if chosen not in _TASKS:
-        raise ParameterError(f"task must be one of {', '.join(map(repr, _TASKS))}, not {task!r}")
+    chosen = choice("task", _inferred_task(labels) if task is None else task, _TASKS)
     settings = {"splits": splits, "test_size": test_size, "standardize": standardize, "random_state": random_state}
     return _TASKS[chosen](vectors, labels, **settings, n_jobs=n_jobs)
 

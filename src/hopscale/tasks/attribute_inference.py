@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.metrics import average_precision_score
 
-from hopscale.checks import whole
 from hopscale.compute.threads import ranges
 from hopscale.exceptions import ParameterError
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
-from hopscale.tasks.held_out import held_out_count, negative_positions
-from hopscale.tasks.metrics import roc_auc
-from hopscale.tasks.splits import Record
+from hopscale.tasks.metrics import ranking_scores
+from hopscale.tasks.splits import Record, graph_with, held_out_splits, negative_positions
 
 __all__ = ["attribute_inference"]
 
@@ -88,40 +84,21 @@ def attribute_inference(
             f"{type(model).__name__} learns no vectors of features, only of nodes: use AE or MUSAE to infer attributes"
         )
     graph = as_graph(graph)
-    whole("splits", splits, least=1)
-    whole("random_state", random_state, least=0)
     F, q = graph.features, graph.n_features
     nodes = np.repeat(np.arange(graph.n_nodes, dtype=np.int64), np.diff(F.indptr))
     positions = nodes * q + F.indices
-    count = held_out_count(share, F.nnz, "feature entries")
 
     records = []
-    for split in range(splits):
-        rng = np.random.default_rng([random_state, split])
-        hidden = np.zeros(F.nnz, dtype=bool)
-        hidden[rng.choice(F.nnz, count, replace=False, shuffle=False)] = True
-        others = negative_positions(positions, graph.n_nodes * q, count, rng)
+    for split, rng, hidden in held_out_splits(share, F.nnz, "feature entries", splits, random_state):
+        others = negative_positions(positions, graph.n_nodes * q, int(hidden.sum()), rng)
         node, feature = np.divmod(np.append(positions[hidden], others), q)
-        kept = _without(graph, nodes, hidden)
-        fitted = clone(model).fit(kept)
-        is_entry = np.arange(2 * count) < count
-        for method, scores in _scores(fitted, kept, node, feature, scale).items():
-            record = {"task": "attribute_inference", "split": split, "method": method, "n_test": len(scores)}
-            precision = float(average_precision_score(is_entry, scores))
-            records.append({**record, "roc_auc": roc_auc(is_entry, scores), "average_precision": precision})
+        entries = F.data[~hidden], (nodes[~hidden], F.indices[~hidden])
+        kept = graph_with(graph, graph.adjacency, sp.csr_array(entries, shape=F.shape))
+        is_entry = np.arange(len(node)) < len(others)
+        for method, scores in _scores(clone(model).fit(kept), kept, node, feature, scale).items():
+            record = {"task": "attribute_inference", "split": split, "method": method}
+            records.append({**record, **ranking_scores(is_entry, scores)})
     return records
-
-
-def _without(graph: AttributedGraph, nodes: Rows, hidden: NDArray[np.bool_]) -> AttributedGraph:
-    """The graph without the hidden feature entries and without labels."""
-    F, kept = graph.features, ~hidden
-    return AttributedGraph(
-        graph.adjacency,
-        sp.csr_array((F.data[kept], (nodes[kept], F.indices[kept])), shape=F.shape),
-        node_ids=graph.node_ids,
-        feature_names=graph.feature_names,
-        self_loops=True,
-    )
 
 
 def _scores(fitted: Any, kept: AttributedGraph, node: Rows, feature: Rows, scale: int | str | None) -> dict[str, Array]:
@@ -145,12 +122,10 @@ def _share_of_neighbors(graph: AttributedGraph, node: Rows, feature: Rows) -> Ar
     indicator = graph.features.astype(bool).astype(np.float64)
     weight = np.zeros(len(node))
     order = np.argsort(node, kind="stable")
-    bounds = np.searchsorted(node[order], np.arange(0, graph.n_nodes + _NODES, _NODES))
-    for first, (begin, end) in enumerate(pairwise(bounds.tolist())):
-        pairs = order[begin:end]
+    for begin, end in ranges(graph.n_nodes, _NODES):
+        pairs = order[slice(*np.searchsorted(node, (begin, end), sorter=order))]
         if len(pairs):
-            rows = slice(first * _NODES, (first + 1) * _NODES)
-            counts = sp.csr_array(graph.adjacency[rows].astype(np.float64) @ indicator)
-            weight[pairs] = counts[node[pairs] - rows.start, feature[pairs]]
+            counts = sp.csr_array(graph.adjacency[begin:end].astype(np.float64) @ indicator)
+            weight[pairs] = counts[node[pairs] - begin, feature[pairs]]
     degrees = graph.degrees[node]
     return np.asarray(np.divide(weight, degrees, out=np.zeros_like(weight), where=degrees > 0))

@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.checks import number, whole
 from hopscale.exceptions import GraphError, HopscaleWarning
-from hopscale.tasks.labels import class_codes
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores
-from hopscale.tasks.splits import Record, Split, check_vectors, in_parallel
+from hopscale.tasks.splits import Record, Split, check_classes, in_parallel
 
 __all__ = ["few_shot"]
 
@@ -74,22 +73,15 @@ def few_shot(
     number("C", C, least=0, above=True)
     whole("splits", splits, least=1)
     whole("random_state", random_state, least=0)
-    given = [samples_per_class] if np.isscalar(samples_per_class) else list(samples_per_class)  # type: ignore[arg-type]
-    counts = [whole("samples_per_class", k, least=1) for k in given]
-    X, y = check_vectors(vectors, labels)
-    classes, names = class_codes(y)
-    X, classes = X[classes >= 0], classes[classes >= 0]
+    counts = [whole("samples_per_class", k, least=1) for k in np.atleast_1d(samples_per_class).tolist()]
+    X, classes, names = check_classes(vectors, labels)
     sizes = np.bincount(classes)
     if np.count_nonzero(sizes > 1) < 2:
         raise GraphError("fewer than two classes have two nodes or more, one to train on and one to test on")
     if max(counts, default=0) >= sizes.min():
-        rarest = int(sizes.argmin())
-        warnings.warn(
-            f"{np.count_nonzero(sizes <= max(counts))} class(es) have too few nodes, such as {names[rarest]!r} with "
-            f"{sizes[rarest]}: all but one of them are trained on",
-            HopscaleWarning,
-            stacklevel=2,
-        )
+        rarest, few = int(sizes.argmin()), np.count_nonzero(sizes <= max(counts))
+        message = f"{few} class(es) have too few nodes, such as {names[rarest]!r} with {sizes[rarest]}"
+        warnings.warn(f"{message}: all but one of them are trained on", HopscaleWarning, stacklevel=2)
     majority = int(sizes.argmax())
 
     def score(sample: tuple[int, int]) -> Record:

@@ -39,7 +39,7 @@ def likely_task(labels: ArrayLike) -> tuple[Task, str]:
     known = y[has_value(y)] if y.ndim == 1 else y.ravel()
     if not _are_numbers(known):
         return "classification", "labels that are no numbers"
-    if not _whole(known).all():
+    if not _are_whole(known):
         return "regression", "numbers that are not all whole"
     n, distinct = len(known), len(set(known.tolist()))
     few = distinct <= max(_FEW_VALUES, 2 * math.sqrt(n))
@@ -55,11 +55,9 @@ def has_value(labels: NDArray[Any]) -> NDArray[np.bool_]:
     >>> has_value(np.array([0.5, -1.0, np.nan])).tolist()
     [True, True, False]
     """
-    if labels.dtype.kind == "f":
-        return np.asarray(~np.isnan(labels))
     if labels.dtype.kind == "O":
         return np.array([_is_known(label) for label in labels], dtype=bool)
-    return np.ones(len(labels), dtype=bool)
+    return np.asarray(labels == labels)  # NaN is not equal to itself
 
 
 def has_class(labels: NDArray[Any]) -> NDArray[np.bool_]:
@@ -78,26 +76,22 @@ def has_class(labels: NDArray[Any]) -> NDArray[np.bool_]:
     """
     known = has_value(labels)
     given = labels[known]
-    if not _are_numbers(given) or not _whole(given).all():
-        return known
-    values = set(given.tolist())
+    values = set(given.tolist()) if _are_numbers(given) and _are_whole(given) else set()
     if -1 not in values:
         return known
-    if values - {-1} != set(range(len(values) - 1)):
-        if values != {-1, 1}:
-            _warn(
-                "-1 is taken for a class, because the other labels are not 0, 1, 2, ... without a gap: if it means "
-                "that there is none, leave these labels empty (NaN)"
-            )
-        return known
-    if values == {-1, 0, 1}:
-        _warn(
-            "-1 is taken for no label, because the other labels are the codes 0 and 1: if it is a class, give the "
-            "classes names"
+    others, text = values - {-1}, ""
+    if others == set(range(len(others))):
+        known[np.flatnonzero(known)] = given != -1
+        if others == {0, 1}:
+            text = "no label, because the other labels are the codes 0 and 1: if it is a class, give the classes names"
+    elif others != {1}:
+        text = (
+            "a class, because the other labels are not 0, 1, 2, ... without a gap: if it means that there is none, "
+            "leave these labels empty (NaN)"
         )
-    missing = known.copy()
-    missing[known] = given != -1
-    return missing
+    if text:
+        warnings.warn(f"-1 is taken for {text}", HopscaleWarning, stacklevel=5)
+    return known
 
 
 def class_codes(labels: NDArray[Any]) -> tuple[NDArray[np.int64], list[Hashable]]:
@@ -125,21 +119,14 @@ def class_codes(labels: NDArray[Any]) -> tuple[NDArray[np.int64], list[Hashable]
     return codes, names
 
 
-def _warn(message: str) -> None:
-    warnings.warn(message, HopscaleWarning, stacklevel=5)
-
-
 def _are_numbers(known: NDArray[Any]) -> bool:
     if known.dtype.kind == "O":
         return all(isinstance(label, Real) and not isinstance(label, (bool, np.bool_)) for label in known.tolist())
     return known.dtype.kind in "iuf"
 
 
-def _whole(numbers: NDArray[Any]) -> NDArray[np.bool_]:
-    if numbers.dtype.kind in "iu":
-        return np.ones(len(numbers), dtype=bool)
-    floats = numbers.astype(np.float64)
-    return np.asarray(np.isfinite(floats) & (floats == np.round(floats)))
+def _are_whole(numbers: NDArray[Any]) -> bool:
+    return numbers.dtype.kind in "iu" or all(float(each).is_integer() for each in numbers.tolist())
 
 
 def _is_known(label: Any) -> bool:

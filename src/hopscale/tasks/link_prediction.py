@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.metrics import average_precision_score
 
 from hopscale.checks import choice, number, whole
 from hopscale.datasets.generators import unordered_pairs
-from hopscale.exceptions import ParameterError
-from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
-from hopscale.tasks.held_out import held_out_count, negative_positions
 from hopscale.tasks.logistic import fit_logistic
-from hopscale.tasks.metrics import roc_auc
-from hopscale.tasks.splits import Record, check_vectors, in_parallel
+from hopscale.tasks.metrics import ranking_scores
+from hopscale.tasks.splits import Record, check_vectors, graph_with, held_out_splits, in_parallel, negative_positions
 
 __all__ = ["link_prediction"]
 
 Array = NDArray[np.float64]
 Nodes = NDArray[np.int64]
+Pairs = tuple[Nodes, Nodes, NDArray[np.bool_]]  # both ends, and which pairs are edges
 
 _OPERATORS: dict[str, Callable[[Array, Array], Array]] = {
     "hadamard": lambda a, b: a * b,
@@ -104,97 +101,55 @@ def link_prediction(
     """
     graph = as_graph(graph)
     number("C", C, least=0, above=True)
-    whole("splits", splits, least=1)
     whole("max_edges", max_edges, least=2)
-    whole("random_state", random_state, least=0)
-    if not 0 < number("test_size", test_size, least=0) < 1:
-        raise ParameterError(f"test_size must lie between 0 and 1, not {test_size!r}")
+    number("test_size", test_size, least=0, above=True, below=1)
     for operator in operators:
-        choice("operators", operator, list(_OPERATORS))
-    lower = sp.tril(graph.adjacency, -1, format="csr")
-    lower.sort_indices()
-    ends = np.repeat(np.arange(graph.n_nodes, dtype=np.int64), np.diff(lower.indptr)), lower.indices.astype(np.int64)
-    removed = held_out_count(share, lower.nnz, "edges")
+        choice("operators", operator, _OPERATORS)
+    A = graph.adjacency
+    ends = np.asarray(sp.tril(A, -1, format="csr").nonzero(), dtype=np.int64)
 
     records = []
-    for split in range(splits):
-        rng = np.random.default_rng([random_state, split])
-        hidden = np.zeros(lower.nnz, dtype=bool)
-        hidden[rng.choice(lower.nnz, removed, replace=False, shuffle=False)] = True
-        kept = _without(graph, ends, hidden)
+    for split, rng, hidden in held_out_splits(share, ends.shape[1], "edges", splits, random_state):
+        u, v = ends[:, hidden]
+        gone = sp.csr_array((np.ones(2 * len(u)), (np.append(u, v), np.append(v, u))), shape=A.shape)
+        kept = graph_with(graph, A - A * gone, graph.features)
         train, test = _train_and_test_pairs(graph.n_nodes, ends, hidden, max_edges, test_size, rng)
         vectors, _ = check_vectors(clone(model).fit(kept).embedding_, graph.node_ids)
         score = partial(_trained, vectors=vectors, train=train, test=test, C=C, standardize=standardize)
-        scored = in_parallel(score, operators, n_jobs)
-        for operator, scores in _untrained(vectors, kept.degrees, test).items():
-            scored.append({"operator": operator, "n_train": 0, **_areas(test, scores)})
-        records += [{"task": "link_prediction", "split": split, **record} for record in scored]
+        trained = zip(operators, in_parallel(score, operators, n_jobs), strict=True)
+        for n_train, scored in ((len(train[0]), trained), (0, _untrained(vectors, kept.degrees, test).items())):
+            for operator, scores in scored:
+                record = {"task": "link_prediction", "split": split, "operator": operator, "n_train": n_train}
+                records.append({**record, **ranking_scores(test[2], scores)})
     return records
 
 
-class _NodePairs(NamedTuple):
-    """Pairs of nodes, and which of them are edges."""
-
-    first: Nodes
-    second: Nodes
-    is_edge: NDArray[np.bool_]
-
-
-def _without(graph: AttributedGraph, ends: tuple[Nodes, Nodes], hidden: NDArray[np.bool_]) -> AttributedGraph:
-    """The graph without the hidden edges and without labels."""
-    u, v = ends[0][hidden], ends[1][hidden]
-    gone = sp.csr_array((np.ones(2 * len(u)), (np.append(u, v), np.append(v, u))), shape=graph.adjacency.shape)
-    return AttributedGraph(
-        graph.adjacency - graph.adjacency * gone,
-        graph.features,
-        node_ids=graph.node_ids,
-        feature_names=graph.feature_names,
-        self_loops=True,
-    )
-
-
 def _train_and_test_pairs(
-    n: int,
-    ends: tuple[Nodes, Nodes],
-    hidden: NDArray[np.bool_],
-    max_edges: int,
-    test_size: float,
-    rng: np.random.Generator,
-) -> tuple[_NodePairs, _NodePairs]:
+    n: int, ends: Nodes, hidden: NDArray[np.bool_], max_edges: int, test_size: float, rng: np.random.Generator
+) -> list[Pairs]:
     """Hidden edges and as many unconnected pairs, each split into a training and a test part."""
     edges = rng.permutation(np.flatnonzero(hidden))[:max_edges]
     # Positions in the row-major lower triangle: (1,0), (2,0), (2,1), (3,0), ...
     positions = ends[0] * (ends[0] - 1) // 2 + ends[1]
-    others = unordered_pairs(negative_positions(positions, n * (n - 1) // 2, len(edges), rng))
+    others = np.asarray(unordered_pairs(negative_positions(positions, n * (n - 1) // 2, len(edges), rng)))
     n_test = min(max(round(test_size * len(edges)), 1), len(edges) - 1)
     parts = []
     for part in (slice(n_test, None), slice(n_test)):
-        first, second = (np.append(end[edges[part]], other[part]) for end, other in zip(ends, others, strict=True))
-        parts.append(_NodePairs(first, second, np.arange(len(first)) < len(first) // 2))
-    return parts[0], parts[1]
+        u, v = np.hstack([ends[:, edges[part]], others[:, part]])
+        parts.append((u, v, np.arange(len(u)) < len(u) // 2))
+    return parts
 
 
-def _trained(
-    operator: str, *, vectors: Array, train: _NodePairs, test: _NodePairs, C: float, standardize: bool
-) -> Record:
-    combine = _OPERATORS[operator]
-    X_train, X_test = (combine(vectors[part.first], vectors[part.second]) for part in (train, test))
-    fit = fit_logistic(X_train, train.is_edge.astype(np.int64), 2, C=C, standardize=standardize)
-    scores = fit.probabilities(X_test)[:, 1]
-    return {"operator": operator, "n_train": len(train.first), **_areas(test, scores)}
+def _trained(operator: str, *, vectors: Array, train: Pairs, test: Pairs, C: float, standardize: bool) -> Array:
+    X_train, X_test = (_OPERATORS[operator](vectors[u], vectors[v]) for u, v, _ in (train, test))
+    fit = fit_logistic(X_train, train[2].astype(np.int64), 2, C=C, standardize=standardize)
+    return fit.probabilities(X_test)[:, 1]
 
 
-def _untrained(vectors: Array, degrees: Array, test: _NodePairs) -> dict[str, Array]:
-    dot = np.einsum("ij,ij->i", vectors[test.first], vectors[test.second])
+def _untrained(vectors: Array, degrees: Array, test: Pairs) -> dict[str, Array]:
+    u, v, _ = test
+    dot = np.einsum("ij,ij->i", vectors[u], vectors[v])
     lengths = np.linalg.norm(vectors, axis=1)
-    norms = lengths[test.first] * lengths[test.second]
-    return {
-        "dot": dot,
-        "cosine": np.divide(dot, norms, out=np.zeros_like(dot), where=norms > 0),
-        "preferential_attachment": degrees[test.first] * degrees[test.second],
-    }
-
-
-def _areas(test: _NodePairs, scores: Array) -> Record:
-    precision = float(average_precision_score(test.is_edge, scores))
-    return {"n_test": len(scores), "roc_auc": roc_auc(test.is_edge, scores), "average_precision": precision}
+    norms = lengths[u] * lengths[v]
+    cosine = np.divide(dot, norms, out=np.zeros_like(dot), where=norms > 0)
+    return {"dot": dot, "cosine": cosine, "preferential_attachment": degrees[u] * degrees[v]}

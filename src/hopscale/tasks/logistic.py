@@ -117,18 +117,18 @@ def fit_logistic(
     rows = (parts & (seen.sum(axis=1) > 1)[:, None]).astype(np.float64)
     absent = ~seen.T if n_classes > 2 else np.zeros((1, len(parts)), dtype=bool)
     penalty, weight = np.append(np.ones(d), 0.0), C * parts.sum(axis=1)
-    shift, deviation = _moments(X[:, :-1], parts.astype(np.float64)) if standardize else (np.zeros((1, d)), None)
+    shift, deviation = np.zeros((len(parts), d)), np.ones((len(parts), d))
+    if standardize:
+        shift, deviation = _moments(X[:, :-1], parts.astype(np.float64))
 
     def gradient(W: Array, which: NDArray[np.int64]) -> tuple[Array, Array]:
-        V = W if deviation is None else _unscaled(W, shift[which], deviation[which])
-        logits = _product(V, X.T)
+        logits = _product(_unscaled(W, shift[which], deviation[which]), X.T)
         logits[absent[:, which]] = -np.inf
-        residuals = _probabilities(logits)
+        residuals = expit(logits, out=logits) if n_classes == 2 else _softmax(logits)
         residuals -= targets[:, None]
         residuals *= rows[which]
         slopes = _product(residuals, X)
-        if deviation is not None:
-            slopes[..., :-1] = (slopes[..., :-1] - slopes[..., -1:] * shift[which]) / deviation[which]
+        slopes[..., :-1] = (slopes[..., :-1] - slopes[..., -1:] * shift[which]) / deviation[which]
         slopes = C * slopes + penalty * W
         # The tolerance is about the gradient on vectors that are not centred, as scikit-learn has it.
         plain = slopes if standardize else slopes + np.append(mean, 0) * slopes[..., -1:]
@@ -137,14 +137,9 @@ def fit_logistic(
     start = np.zeros((len(targets), len(parts), d + 1))
     W, unfinished = _lbfgs(gradient, start, _preconditioner(X, penalty, C, n_classes), tolerance)
     if unfinished:
-        warnings.warn(
-            f"{unfinished} logistic regression(s) did not converge in {_MAX_ITERATIONS} iterations: a smaller C, or "
-            "standardize=True, helps",
-            HopscaleWarning,
-            stacklevel=3,
-        )
-    if deviation is not None:
-        W = _unscaled(W, shift, deviation)
+        message = f"{unfinished} logistic regression(s) did not converge in {_MAX_ITERATIONS} iterations"
+        warnings.warn(f"{message}: a smaller C, or standardize=True, helps", HopscaleWarning, stacklevel=3)
+    W = _unscaled(W, shift, deviation)
     coefficients = W[..., :-1] / scale
     intercepts = (W[..., -1] - coefficients @ mean).T
     if n_classes > 2:  # adding a constant to all intercepts makes no difference; scikit-learn's have the mean 0
@@ -164,16 +159,14 @@ def _preconditioner(X: Array, penalty: Array, C: float, n_classes: int) -> Array
 
 
 def _product(stacked: Array, matrix: Array) -> Array:
-    """One matrix product for the whole stack, where NumPy would make one for each of its matrices."""
+    """One matrix product for the whole stack, where NumPy would make one for each; a vector stands for a diagonal."""
+    if matrix.ndim == 1:
+        return stacked * matrix
     return (stacked.reshape(-1, stacked.shape[-1]) @ matrix).reshape(*stacked.shape[:-1], -1)
 
 
-def _probabilities(logits: Array) -> Array:
-    """Softmax over the first axis, or the logistic function if it has length one. In place."""
-    return expit(logits, out=logits) if len(logits) == 1 else _softmax(logits)
-
-
 def _softmax(logits: Array) -> Array:
+    """Softmax over the first axis, in place."""
     logits -= logits.max(axis=0)
     np.exp(logits, out=logits)
     logits /= logits.sum(axis=0)
@@ -207,11 +200,10 @@ def _lbfgs(
     Returns the minima, and for how many of them neither the tolerance was reached nor gᵀPg, about twice the distance
     of the function from its minimum, became as small as rounding.
     """
-    W = W.copy()
     active = np.arange(W.shape[1])
     at, (g, size) = W, gradient(W, active)
     steps: list[tuple[Array, Array, Array]] = []
-    Pg = _times(P, g)
+    Pg = _product(g, P)
     direction, length, scale = -Pg, np.ones(len(active)), np.ones(len(active))
     for _ in range(_MAX_ITERATIONS):
         going = (size > tolerance) & (_dot(g, Pg) > _ROUNDING)
@@ -224,7 +216,7 @@ def _lbfgs(
             break
         step = length[:, None] * direction
         g_there, size_there = gradient(at + step, active)
-        Pg_there = _times(P, g_there)
+        Pg_there = _product(g_there, P)
         slope, slope_there = _dot(g, direction), _dot(g_there, direction)
         taken = slope_there <= 0.5 * np.abs(slope)
         s, y = step * taken[:, None], (g_there - g) * taken[:, None]
@@ -250,14 +242,10 @@ def _two_loops(steps: list[tuple[Array, Array, Array]], scale: Array, P: Array, 
         alpha = rho * _dot(s, q)
         q -= alpha[:, None] * y
         alphas.append(alpha)
-    q = scale[:, None] * _times(P, q)
+    q = scale[:, None] * _product(q, P)
     for (s, y, rho), alpha in zip(steps, reversed(alphas), strict=True):
         q += (alpha - rho * _dot(y, q))[:, None] * s
     return q
-
-
-def _times(P: Array, g: Array) -> Array:
-    return g * P if P.ndim == 1 else _product(g, P)
 
 
 def _dot(a: Array, b: Array) -> Array:

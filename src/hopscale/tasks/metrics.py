@@ -1,14 +1,22 @@
-"""Metrics of a classification, from class codes and predicted probabilities."""
+"""Metrics of classifications and rankings, and their mean and standard error over the splits."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Sequence
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
+from sklearn.metrics import average_precision_score
 
-__all__ = ["classification_scores", "roc_auc"]
+from hopscale.exceptions import ParameterError
+from hopscale.tasks.splits import Record
+
+__all__ = ["classification_scores", "mean_and_error", "ranking_scores", "roc_auc", "summarize"]
+
+Summary = dict[str, dict[str, float]]
 
 
 def classification_scores(
@@ -16,6 +24,7 @@ def classification_scores(
 ) -> dict[str, float]:
     """Micro-F1, macro-F1 and ROC-AUC of probabilities (n, classes), and micro-F1 of always predicting `majority`.
 
+    Macro-F1 is the mean over the classes that occur or are predicted.
     Same values as scikit-learn's metrics where these are defined, without validating the input for each.
 
     Examples
@@ -26,10 +35,12 @@ def classification_scores(
     ... # doctest: +NORMALIZE_WHITESPACE
     {'micro_f1': 0.6666666666666666, 'macro_f1': 0.4, 'roc_auc': 0.5, 'majority_micro_f1': 0.3333333333333333}
     """
-    predicted = probabilities.argmax(axis=1)
+    predicted, n_classes = probabilities.argmax(axis=1), probabilities.shape[1]
+    correct = np.bincount(classes[predicted == classes], minlength=n_classes)
+    total = np.bincount(classes, minlength=n_classes) + np.bincount(predicted, minlength=n_classes)
     return {
         "micro_f1": float(np.mean(predicted == classes)),
-        "macro_f1": _macro_f1(classes, predicted, probabilities.shape[1]),
+        "macro_f1": float(np.mean(2 * correct[total > 0] / total[total > 0])),
         "roc_auc": _one_versus_rest(classes, probabilities),
         "majority_micro_f1": float(np.mean(classes == majority)),
     }
@@ -53,11 +64,10 @@ def roc_auc(positive: NDArray[np.bool_], scores: NDArray[Any]) -> float:
     return float(u / (n_positive * (n - n_positive)))
 
 
-def _macro_f1(classes: NDArray[np.int64], predicted: NDArray[np.int64], n_classes: int) -> float:
-    """Mean F1 over the classes that occur or are predicted."""
-    correct = np.bincount(classes[predicted == classes], minlength=n_classes)
-    total = np.bincount(classes, minlength=n_classes) + np.bincount(predicted, minlength=n_classes)
-    return float(np.mean(2 * correct[total > 0] / total[total > 0]))
+def ranking_scores(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> Record:
+    """Number of scores, and how well they rank the positive entries above the others."""
+    precision = float(average_precision_score(positive, scores))
+    return {"n_test": len(scores), "roc_auc": roc_auc(positive, scores), "average_precision": precision}
 
 
 def _one_versus_rest(classes: NDArray[np.int64], probabilities: NDArray[np.float64]) -> float:
@@ -65,9 +75,78 @@ def _one_versus_rest(classes: NDArray[np.int64], probabilities: NDArray[np.float
 
     A class that is missing from the training part has the probability 0 for every node, which gives 0.5.
     """
-    present = np.unique(classes)
-    if len(present) < 2:
-        return float("nan")
     if probabilities.shape[1] == 2:  # the same for both classes
         return roc_auc(classes == 1, probabilities[:, 1])
-    return float(np.mean([roc_auc(classes == c, probabilities[:, c]) for c in present.tolist()]))
+    return float(np.mean([roc_auc(classes == c, probabilities[:, c]) for c in np.unique(classes).tolist()]))
+
+
+@overload
+def summarize(records: Sequence[Record], *, by: None = None) -> Summary: ...
+
+
+@overload
+def summarize(records: Sequence[Record], *, by: str | Sequence[str]) -> dict[Any, Summary]: ...
+
+
+def summarize(records: Sequence[Record], *, by: str | Sequence[str] | None = None) -> Summary | dict[Any, Summary]:
+    r"""Mean and standard error of each metric over the splits.
+
+    .. math:: \mathrm{SE} = s / \sqrt{k}, \quad s^2 = \frac{1}{k-1} \sum_i (x_i - \bar x)^2
+
+    Parameters
+    ----------
+    records : sequence of dict
+        From a task. Metrics are the fields whose values are floats.
+    by : str or sequence of str, optional
+        Group the records by one field, such as ``"k"`` or ``"operator"``, or by the combination of several.
+
+    Returns
+    -------
+    dict
+        For each metric ``{"mean": ..., "standard_error": ...}``. Splits where a metric is NaN are ignored; the
+        standard error of a single split is NaN. With `by`, one such dict per group, in order of appearance; keys are
+        values of the field, or tuples of values.
+
+    Notes
+    -----
+    Splits overlap, so their scores are not independent. As in the paper's tables, the standard error is that of the
+    mean over splits; it does not estimate how the score would vary on new data.
+
+    Examples
+    --------
+    >>> from hopscale.tasks import summarize
+    >>> summarize([{"split": 0, "r2": 0.5}, {"split": 1, "r2": 0.75}])
+    {'r2': {'mean': 0.625, 'standard_error': 0.125}}
+    >>> summarize([{"k": 3, "f1": 0.5}, {"k": 6, "f1": 0.75}, {"k": 3, "f1": 0.25}], by="k")[3]
+    {'f1': {'mean': 0.375, 'standard_error': 0.125}}
+    """
+    if not records:
+        raise ParameterError("there are no records to summarize")
+    if by is None:
+        return _summary(records)
+    fields = [by] if isinstance(by, str) else list(by)
+    if not fields or not set(fields) <= records[0].keys():
+        raise ParameterError(f"by must name fields of the records, {', '.join(records[0])}, not {by!r}")
+    groups: dict[Any, list[Record]] = {}
+    for record in records:
+        key = record[by] if isinstance(by, str) else tuple(map(record.get, fields))
+        groups.setdefault(key, []).append(record)
+    return {key: _summary(group) for key, group in groups.items()}
+
+
+def _summary(records: Sequence[Record]) -> Summary:
+    metrics = [field for field, value in records[0].items() if isinstance(value, float)]
+    pairs = {metric: mean_and_error([record[metric] for record in records]) for metric in metrics}
+    return {metric: {"mean": mean, "standard_error": error} for metric, (mean, error) in pairs.items()}
+
+
+def mean_and_error(values: Sequence[float | None]) -> tuple[float, float]:
+    """Mean and its standard error without NaN and None; the error of a single value is NaN.
+
+    >>> mean_and_error([1.0, 3.0, None])
+    (2.0, 1.0)
+    """
+    array = np.array(values, dtype=np.float64)
+    known = array[~np.isnan(array)]
+    error = float(known.std(ddof=1) / math.sqrt(len(known))) if len(known) > 1 else math.nan
+    return float(known.mean()) if len(known) else math.nan, error

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from hopscale.checks import number
 from hopscale.compute.threads import ranges
 from hopscale.exceptions import HopscaleWarning
-from hopscale.tasks.labels import class_codes
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores
-from hopscale.tasks.splits import Record, Split, check_vectors, in_parallel, seeded_splits
+from hopscale.tasks.splits import Record, Split, check_classes, in_parallel, seeded_splits
 
 __all__ = ["node_classification"]
 
@@ -87,10 +87,11 @@ def node_classification(
     True
     """
     number("C", C, least=0, above=True)
-    X, y = check_vectors(vectors, labels)
-    classes, names = class_codes(y)
-    X, classes = X[classes >= 0], classes[classes >= 0]
-    _warn_of_singletons(classes, names)
+    X, classes, names = check_classes(vectors, labels)
+    singletons = np.flatnonzero(np.bincount(classes) == 1)
+    if len(singletons):
+        message = f"{len(singletons)} class(es) have a single node, such as {names[singletons[0]]!r}"
+        warnings.warn(f"{message}: it is either trained on or tested on, never both", HopscaleWarning, stacklevel=2)
 
     def score(chunk: Sequence[Split]) -> list[Record]:
         parts = np.zeros((len(chunk), len(classes)), dtype=bool)
@@ -107,16 +108,4 @@ def node_classification(
     size = max(1, min(_CHUNK, _CHUNK_CELLS // (len(classes) * len(names))))
     parts = seeded_splits(len(classes), splits, test_size, random_state)
     chunks = in_parallel(score, [parts[begin:end] for begin, end in ranges(splits, size)], n_jobs)
-    records = [record for chunk in chunks for record in chunk]
-    return [{"task": "classification", "split": split, **record} for split, record in enumerate(records)]
-
-
-def _warn_of_singletons(classes: NDArray[np.int64], names: Sequence[Hashable]) -> None:
-    singletons = [names[code] for code in np.flatnonzero(np.bincount(classes) == 1).tolist()]
-    if singletons:
-        warnings.warn(
-            f"{len(singletons)} class(es) have a single node, such as {singletons[0]!r}: it is either trained on or "
-            "tested on, never both",
-            HopscaleWarning,
-            stacklevel=3,
-        )
+    return [{"task": "classification", "split": split, **record} for split, record in enumerate(chain(*chunks))]

@@ -11,7 +11,7 @@ from sklearn.metrics import r2_score
 
 from hopscale.checks import number
 from hopscale.compute.threads import Threads
-from hopscale.exceptions import GraphError, ParameterError
+from hopscale.exceptions import GraphError
 from hopscale.tasks.labels import has_value
 from hopscale.tasks.splits import Record, Split, check_vectors, in_parallel, seeded_splits
 
@@ -91,8 +91,7 @@ def node_regression(
         raise GraphError(f"{found}: there is nothing to predict")
 
     number("alpha", alpha, least=0)
-    if not 0 <= number("l1_ratio", l1_ratio, least=0) <= 1:
-        raise ParameterError(f"l1_ratio is a share, from 0 to 1, not {l1_ratio!r}")
+    number("l1_ratio", l1_ratio, least=0, most=1)
     parts = seeded_splits(len(y), splits, test_size, random_state)
     with Threads():  # BLAS on a single thread
         Z = np.column_stack([X - X.mean(axis=0), y - y.mean()])
@@ -110,23 +109,17 @@ def _score(Z: Array, products: Array, split: Split, *, alpha: float, l1_ratio: f
     scale = np.sqrt(covariance.diagonal()[:-1]) if standardize else np.ones(len(mean) - 1)
     scale[scale == 0] = 1
     # With a precomputed Gram matrix enet_path uses only the number of rows: a single one, as the Gram matrix is a mean.
+    settings = {"alphas": [alpha], "l1_ratio": l1_ratio, "max_iter": _MAX_ITERATIONS, "check_input": False}
     _, weights, _ = enet_path(
         np.zeros((1, len(scale)), order="F"),
         np.sqrt(covariance[-1:, -1]),
-        alphas=[alpha],
-        l1_ratio=l1_ratio,
         precompute=covariance[:-1, :-1] / np.outer(scale, scale),
         Xy=covariance[:-1, -1] / scale,
-        max_iter=_MAX_ITERATIONS,
-        check_input=False,
+        **settings,
     )
-    predicted = (Z[test, :-1] - mean[:-1]) / scale @ weights[:, 0] + mean[-1]
-    return {
-        "n_train": len(train),
-        "n_test": len(test),
-        "r2": float(r2_score(Z[test, -1], predicted)),
-        "mean_r2": float(r2_score(Z[test, -1], np.full(len(test), mean[-1]))),
-    }
+    truth, predicted = Z[test, -1], (Z[test, :-1] - mean[:-1]) / scale @ weights[:, 0] + mean[-1]
+    r2, mean_r2 = float(r2_score(truth, predicted)), float(r2_score(truth, np.full(len(test), mean[-1])))
+    return {"n_train": len(train), "n_test": len(test), "r2": r2, "mean_r2": mean_r2}
 
 
 def _covariance(Z: Array, products: Array, rows: NDArray[np.int64], others: NDArray[np.int64]) -> tuple[Array, Array]:
@@ -141,6 +134,5 @@ def _covariance(Z: Array, products: Array, rows: NDArray[np.int64], others: NDAr
     mean = total / len(rows)
     covariance = squares / len(rows) - np.outer(mean, mean)
     constant = covariance.diagonal() <= _CONSTANT * products.diagonal() / len(rows)
-    covariance[constant] = 0
-    covariance[:, constant] = 0
+    covariance[constant] = covariance[:, constant] = 0
     return mean, covariance

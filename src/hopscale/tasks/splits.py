@@ -1,18 +1,23 @@
-"""Validation of vectors and labels, seeded train/test splits, and scoring them in parallel."""
+"""Validation of vectors and labels, seeded splits of nodes and of entries of a matrix, and scoring in parallel."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hopscale.checks import whole
+from hopscale.checks import number, whole
 from hopscale.compute.threads import Threads
 from hopscale.exceptions import GraphError, ParameterError
+from hopscale.graph import AttributedGraph
+from hopscale.tasks.labels import class_codes
 
-__all__ = ["Record", "Split", "check_vectors", "in_parallel", "seeded_split", "seeded_splits"]
+__all__ = [
+    "Record", "Split", "check_classes", "check_vectors", "graph_with", "held_out_splits", "in_parallel",
+    "negative_positions", "seeded_split", "seeded_splits",
+]  # fmt: skip
 
 Record = dict[str, Any]
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows of the training and of the test part
@@ -38,6 +43,15 @@ def check_vectors(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.flo
     if not finite.all():
         raise GraphError(f"the vector of node row {int(np.argmin(finite))} is not finite")
     return X, y
+
+
+def check_classes(
+    vectors: ArrayLike, labels: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.int64], list[Hashable]]:
+    """Validated vectors and class codes of the labelled nodes, and the names of the classes."""
+    X, y = check_vectors(vectors, labels)
+    classes, names = class_codes(y)
+    return X[classes >= 0], classes[classes >= 0], names
 
 
 def seeded_split(n: int, test_size: float, random_state: int, split: int) -> Split:
@@ -77,3 +91,48 @@ def in_parallel(function: Callable[[Item], Result], items: Iterable[Item], n_job
     """
     with Threads(n_jobs) as engine:
         return list(engine.map(function, items))
+
+
+def held_out_splits(
+    share: float, count: int, what: str, splits: int, random_state: int
+) -> Iterator[tuple[int, np.random.Generator, NDArray[np.bool_]]]:
+    """Number and generator of each split, and a mask of `count` entries: the share to hold out."""
+    whole("splits", splits, least=1)
+    whole("random_state", random_state, least=0)
+    held_out = round(number("share", share, least=0, above=True, below=1) * count)
+    if not 2 <= held_out < count:
+        raise GraphError(f"share={share!r} of {count} {what} does not leave two to hide and one to learn from")
+    for split in range(splits):
+        rng = np.random.default_rng([random_state, split])
+        hidden = np.zeros(count, dtype=bool)
+        hidden[rng.choice(count, held_out, replace=False, shuffle=False)] = True
+        yield split, rng, hidden
+
+
+def graph_with(graph: AttributedGraph, adjacency: Any, features: Any) -> AttributedGraph:
+    """A graph of the same nodes and features with other entries, and without labels."""
+    return AttributedGraph(
+        adjacency, features, node_ids=graph.node_ids, feature_names=graph.feature_names, self_loops=True
+    )
+
+
+def negative_positions(
+    present: NDArray[np.int64], total: int, count: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Sample `count` distinct positions of 0..total-1 that are not in the sorted array `present`, uniformly.
+
+    Samples ranks among the absent positions and finds the r-th absent position by binary search. Nothing is rejected,
+    however dense the matrix, and memory does not grow with `total`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hopscale.tasks.splits import negative_positions
+    >>> sorted(negative_positions(np.array([0, 2, 3]), 6, 3, np.random.default_rng(0)).tolist())
+    [1, 4, 5]
+    """
+    absent = total - len(present)
+    if count > absent:
+        raise GraphError(f"there are {count} entries to find, but only {absent} of {total} places hold none")
+    ranks = rng.choice(absent, count, replace=False)
+    return np.asarray(ranks + np.searchsorted(present - np.arange(len(present)), ranks, side="right"))

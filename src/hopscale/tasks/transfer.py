@@ -75,7 +75,8 @@ def transfer(
     if seeds is not None and not len(seeds):
         raise ParameterError("seeds is empty: give one for each run, or None to take the model as it is")
     source, target = as_graph(source), as_graph(target)
-    train, test, n_classes = _codes(_labels(source, source_labels, "source"), _labels(target, target_labels, "target"))
+    graphs = {"source": source, "target": target}
+    train, test, n_classes = _codes(graphs, {"source": source_labels, "target": target_labels})
     known, asked = train >= 0, test >= 0
     train, test = train[known], test[asked]
     counts = {"n_train": len(train), "n_test": len(test)}
@@ -105,34 +106,27 @@ def _fitted(model: Any, source: Any, seed: int | None) -> Any:
     return model
 
 
-def _labels(graph: Any, given: ArrayLike | None, which: str) -> NDArray[Any]:
-    labels = graph.labels if given is None else np.asarray(given)
-    if labels is None:
-        raise GraphError(f"the {which} graph carries no labels: pass {which}_labels")
-    if labels.shape != (graph.n_nodes,):
-        raise GraphError(f"{which}_labels must be one per node, {graph.n_nodes}, but have shape {labels.shape}")
-    return np.asarray(labels)
-
-
-def _codes(source: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Codes of the classes of both graphs; equal labels have equal codes."""
-    if source.dtype.kind != target.dtype.kind:
-        source, target = source.astype(object), target.astype(object)
-    codes, names = class_codes(np.concatenate([source, target]))
-    train, test = codes[: len(source)], codes[len(source) :]
+def _codes(graphs: dict[str, Any], given: dict[str, Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Codes of the classes of both graphs, and the number of classes; equal labels have equal codes."""
+    labels = []
+    for which, graph in graphs.items():
+        found = graph.labels if given[which] is None else np.asarray(given[which])
+        if found is None:
+            raise GraphError(f"the {which} graph carries no labels: pass {which}_labels")
+        if found.shape != (graph.n_nodes,):
+            raise GraphError(f"{which}_labels must be one per node, {graph.n_nodes}, but have shape {found.shape}")
+        labels.append(found)
+    if len({each.dtype.kind for each in labels}) > 1:
+        labels = [each.astype(object) for each in labels]
+    codes, names = class_codes(np.concatenate(labels))
+    train, test = np.split(codes, [len(labels[0])])
     known = np.unique(train[train >= 0])
     if len(known) < 2:
-        found = (
-            f"all labelled nodes of the source are of class {names[known[0]]!r}"
-            if len(known)
-            else "no node of the source has a label"
-        )
-        raise GraphError(f"{found}: there is nothing to learn from")
-    if not (test >= 0).any():
+        one = f"all labelled nodes of the source are of class {names[known[0]]!r}" if len(known) else None
+        raise GraphError(f"{one or 'no node of the source has a label'}: there is nothing to learn from")
+    if test.max() < 0:
         raise GraphError("no node of the target has a label: there is nothing to test on")
     if not np.isin(test, known).any():
-        raise GraphError(
-            f"source and target have no class in common: the source has {names[known[0]]!r}, the target "
-            f"{names[test.max()]!r}"
-        )
+        here, there = names[known[0]], names[test.max()]
+        raise GraphError(f"source and target have no class in common: the source has {here!r}, the target {there!r}")
     return train, test, len(names)

@@ -7,31 +7,24 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hopscale.exceptions import ParameterError
-from hopscale.paper.pages import densification, few_shot, held_out, overview, runtime, scores, theory, transfer
+from hopscale.checks import choice
+from hopscale.paper.pages import curves, scores, tables
 from hopscale.paper.pages.layout import draw, explained_marks
 from hopscale.paper.store import Measurements, records_of
 
 __all__ = ["render"]
 
-# Functions from the measurements, and the folder of the page, to the lines of a page.
-PAGES: dict[str, Callable[[Measurements, Path], list[str]]] = {
-    "classification": partial(scores.page, "classification"),
-    "few-shot": few_shot.page,
-    "regression": partial(scores.page, "regression"),
-    "transfer": transfer.page,
-    "runtime": runtime.page,
-    "densification": densification.page,
-    "theory": theory.page,
-    "link-prediction": partial(held_out.page, "link-prediction"),
-    "attribute-inference": partial(held_out.page, "attribute-inference"),
-}
-PLOTS: dict[str, Callable[[Measurements, Any], None]] = {
-    "densification": densification.plot,
-    "few-shot": few_shot.plot,
-    "transfer": transfer.plot,
-    "runtime": runtime.plot,
-    "theory": theory.plot,
+# The lines of a page, from the measurements and its folder; and its plot, where there is one.
+PAGES: dict[str, tuple[Callable[[Measurements, Path], list[str]], Callable[[Measurements, Any], None] | None]] = {
+    "classification": (partial(scores.page, "classification"), None),
+    "few-shot": (tables.few_shot_page, tables.few_shot_plot),
+    "regression": (partial(scores.page, "regression"), None),
+    "transfer": (tables.transfer_page, tables.transfer_plot),
+    "runtime": (curves.runtime_page, curves.runtime_plot),
+    "densification": (curves.densification_page, curves.densification_plot),
+    "theory": (curves.theory_page, curves.theory_plot),
+    "link-prediction": (partial(tables.held_out_page, "link-prediction"), None),
+    "attribute-inference": (partial(tables.held_out_page, "attribute-inference"), None),
 }
 
 
@@ -53,23 +46,20 @@ def render(experiments: Sequence[str], folder: Path) -> list[Path]:
     list of Path
         Files that were written.
     """
-    unknown = [experiment for experiment in experiments if experiment not in PAGES]
-    if unknown:
-        raise ParameterError(f"no experiment {unknown[0]!r}. There are: {', '.join(PAGES)}")
+    for experiment in experiments:
+        choice("experiments", experiment, PAGES)
     written = []
     for experiment in experiments:
         measurements = Measurements(records_of(folder, experiment).records())
         if not measurements.records:
             continue
-        lines = [f"# {experiment.capitalize().replace('-', ' ')}", "", *PAGES[experiment](measurements, folder)]
-        if experiment in PLOTS:
-            drawn = draw(PLOTS[experiment], measurements, folder / "figures" / experiment)
-            written += drawn
-            if drawn:
-                lines += ["", f"![{experiment}](figures/{experiment}.svg)"]
-        written.append(_write(folder / f"{experiment}.md", [*lines, "", *_footer(measurements)]))
+        page, plot = PAGES[experiment]
+        drawn = draw(plot, measurements, folder / "figures" / experiment) if plot else []
+        lines = [f"# {experiment.capitalize().replace('-', ' ')}", "", *page(measurements, folder)]
+        lines += ["", f"![{experiment}](figures/{experiment}.svg)"] if drawn else []
+        written += [*drawn, _write(folder / f"{experiment}.md", [*lines, "", *_footer(measurements)])]
     if {folder / "classification.md", folder / "regression.md"} & set(written):
-        written.append(_write(folder / "overview.md", overview.page(folder)))
+        written.append(_write(folder / "overview.md", scores.overview(folder)))
     return written
 
 
@@ -82,8 +72,7 @@ def _footer(measurements: Measurements) -> list[str]:
     """Meaning of marks, machines and versions."""
     marks = explained_marks(measurements.records)
     machines = []
-    for record in measurements.records:
-        m = record["machine"]
+    for m in (record["machine"] for record in measurements.records):
         versions = ", ".join(f"{name} {version}" for name, version in m["versions"].items())
         machines.append(f"Measured on: {m['processor']}, {m['cores']} cores, Python {m['python']}, {versions}.")
     return [*marks, *([""] if marks else []), *dict.fromkeys(machines)]

@@ -10,10 +10,11 @@ import numpy as np
 
 from hopscale.paper.experiments import SUITABLE
 from hopscale.paper.store import Measurements, Record
+from hopscale.tasks.metrics import mean_and_error
 
 __all__ = [
-    "COLOURS", "draw", "explained_marks", "mark", "markdown_table", "mean_and_error", "measured_datasets",
-    "panels_in_a_row", "score_text",
+    "COLOURS", "draw", "explained_marks", "mark", "markdown_table", "measured_datasets", "panels_in_a_row", "rounded",
+    "score_text", "table",
 ]  # fmt: skip
 
 # Plots show the paper's values in grey, dotted or as crosses, and measured ones in colour.
@@ -27,17 +28,14 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list
     return lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
 
 
-def mean_and_error(values: Sequence[float | None]) -> tuple[float, float]:
-    """Mean and its standard error; the error of a single value is NaN.
+def table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], text: str | None = None) -> list[str]:
+    """A heading, a text if there is one, and a Markdown table."""
+    return [f"## {title}", "", *([text, ""] if text else []), *markdown_table(header, rows), ""]
 
-    >>> mean_and_error([1.0, 3.0, None])
-    (2.0, 1.0)
-    """
-    known = np.array([value for value in values if value is not None], dtype=float)
-    if not len(known):
-        return float("nan"), float("nan")
-    error = known.std(ddof=1) / np.sqrt(len(known)) if len(known) > 1 else float("nan")
-    return float(known.mean()), float(error)
+
+def rounded(value: float | None, digits: int = 3) -> str:
+    """A number with so many digits; a dash for None."""
+    return "–" if value is None else f"{value:.{digits}f}"
 
 
 def measured_datasets(experiment: str, measurements: Measurements) -> list[str]:
@@ -53,27 +51,22 @@ def mark(record: Record) -> str:
 
 def explained_marks(records: Iterable[Record]) -> list[str]:
     """A line that explains the daggers, if there are any."""
-    settings = {
-        ", ".join(f"`{name}={value}`" for name, value in record["cell"]["parameters"].items())
-        for record in records
-        if mark(record)
-    }
+    marked = [record["cell"]["parameters"] for record in records if mark(record)]
+    settings = {", ".join(f"`{name}={value}`" for name, value in parameters.items()) for parameters in marked}
     return [f"† with {' or '.join(sorted(settings))} instead of the paper's value."] if settings else []
 
 
-def score_text(
-    record: Record | None, scores: Callable[[Record], Sequence[float]], reference: dict[str, Any] | None = None
-) -> str:
+def score_text(record: Record | None, metric: str, reference: dict[str, Any] | None = None) -> str:
     """Mean ± standard error and, in brackets, the difference from the paper's value in standard errors of both."""
     if record is None:
         return "–"
-    mean, error = mean_and_error(scores(record))
-    text = f"{mean:.3f}{mark(record)}" if np.isnan(error) else f"{mean:.3f}{mark(record)} ± {error:.3f}"
-    if reference is None or np.isnan(error):
+    mean, error = mean_and_error(record["scores"][metric])
+    text = f"{mean:.3f}{mark(record)}"
+    if np.isnan(error):
         return text
-    spread = float(np.hypot(error, float(reference.get("standard_error", 0.0))))
-    difference = mean - float(reference["value"])
-    return f"{text} ({difference / spread:+.1f})" if spread else text
+    text += f" ± {error:.3f}"
+    spread = np.hypot(error, reference["standard_error"]) if reference else 0
+    return f"{text} ({(mean - reference[metric]) / spread:+.1f})" if reference and spread else text
 
 
 def draw(plot: Callable[[Measurements, Any], None], measurements: Measurements, path: Path) -> list[Path]:

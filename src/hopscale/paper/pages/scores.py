@@ -1,8 +1,10 @@
-"""The pages ``classification`` and ``regression``: scores of all methods on seeded splits."""
+"""The pages ``classification`` and ``regression``, scores of all methods on seeded splits; and ``overview``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +12,9 @@ import numpy as np
 
 from hopscale.paper.experiments import STANDARDIZE
 from hopscale.paper.methods import METHODS, SOLVERS
-from hopscale.paper.pages.layout import mark, markdown_table, mean_and_error, measured_datasets, score_text
-from hopscale.paper.reference_values import reference_values
-from hopscale.paper.store import Measurements
-
-__all__ = ["METRICS", "OURS", "Shortfall", "page", "shortfalls"]
+from hopscale.paper.pages.layout import explained_marks, mark, markdown_table, measured_datasets, score_text, table
+from hopscale.paper.store import Measurements, records_of, reference_values
+from hopscale.tasks.metrics import mean_and_error
 
 OURS = ("AE", "AE-EGO", "MUSAE", "MUSAE-EGO")
 METRICS = {"classification": "micro_f1", "regression": "r2"}
@@ -23,8 +23,7 @@ _TOLERANCES = {"classification": 0.01, "regression": 0.02}  # a score this far b
 _SUPERVISED = ("GCN", "GraphSAGE", "GAT", "MixHop", "ClusterGCN", "APPNP", "SGCONV")
 _EXPLANATIONS = "rivals.md"  # a page written by hand, where there is one
 
-# Value and standard error of each method in the paper, on one data set.
-Reference = dict[str, dict[str, Any]]
+Reference = dict[str, dict[str, Any]]  # the paper's row of each method on one data set
 
 
 def page(experiment: str, measurements: Measurements, folder: Path) -> list[str]:
@@ -33,13 +32,16 @@ def page(experiment: str, measurements: Measurements, folder: Path) -> list[str]
         "figure, in standard errors of both. Raw vectors, and vectors standardised by the training part. Direct is "
         "pmi, or what a method without a choice of solvers does."
     )
-    references = {name: _reference(experiment, name) for name in measured_datasets(experiment, measurements)}
-    tables = [line for name, values in references.items() for line in _table(experiment, measurements, name, values)]
-    compared = {name: values for name, values in references.items() if values}
-    if not compared:
-        return [text, "", *tables]
-    best = _best_against_best(experiment, measurements, compared)
-    return [text, "", *best, *_method_by_method(experiment, measurements, folder), *tables]
+    references: dict[str, Reference] = {name: {} for name in measured_datasets(experiment, measurements)}
+    for row in reference_values(experiment):
+        references.get(row["dataset"], {})[row["method"]] = row
+    lines = [text, ""]
+    if any(references.values()):
+        lines += _best_against_best(experiment, measurements, references)
+        lines += _method_by_method(experiment, measurements, folder)
+    for name, reference in references.items():
+        lines += _table(experiment, measurements, name, reference)
+    return lines
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def shortfalls(measurements: Measurements, experiment: str, *, as_fixed: bool = 
     metric, tolerance = METRICS[experiment], _TOLERANCES[experiment]
     missed, compared = [], 0
     for row in reference_values(experiment):
-        name, dataset, published = str(row["method"]), str(row["dataset"]), float(row[metric])
+        name, dataset, published = row["method"], row["dataset"], row[metric]
         if name not in METHODS:
             continue
         found = [
@@ -81,66 +83,51 @@ def _kind(standardize: bool) -> str:
     return "standardised" if standardize else "raw"
 
 
-def _reference(experiment: str, dataset: str) -> Reference:
-    return {
-        str(row["method"]): {"value": row[METRICS[experiment]], "standard_error": row["standard_error"]}
-        for row in reference_values(experiment)
-        if row["dataset"] == dataset
-    }
-
-
 def _table(experiment: str, measurements: Measurements, dataset: str, reference: Reference) -> list[str]:
     """All methods on one data set."""
     metric, baseline = METRICS[experiment], _BASELINES[experiment]
     header = ["method", "published", "direct, raw", "direct, standardised", "sgns, raw", "sgns, standardised"]
     rows = []
-    for name in [*METHODS, *(m for m in reference if m not in METHODS)]:
-        row = [name, f"{reference[name]['value']:.3f}" if name in reference else "–"]
-        for solver in METHODS[name].ways if name in METHODS else SOLVERS:
-            for standardize in (False, True):
-                record = measurements.get(method=name, solver=solver, dataset=dataset, standardize=standardize)
-                row.append(score_text(record, lambda r: r["scores"][metric], reference.get(name)))
+    for name in dict.fromkeys((*METHODS, *reference)):
+        row = [name, f"{reference[name][metric]:.3f}" if name in reference else "–"]
+        for solver, standardize in product(METHODS[name].ways if name in METHODS else (), (False, True)):
+            record = measurements.get(method=name, solver=solver, dataset=dataset, standardize=standardize)
+            row.append(score_text(record, metric, reference.get(name)))
         rows.append(row + ["–"] * (len(header) - len(row)))
-    here = [record for record in measurements.records if record["cell"]["dataset"] == dataset]
+    here = measurements.all(dataset=dataset)
     longest = max(here, key=lambda record: int(record["repeats"]))
     splits = " or ".join(map(str, sorted({record["repeats"] for record in here})))
     note = f"{splits} splits. {baseline}: {mean_and_error(longest['scores'][baseline])[0]:.3f}."
-    return [f"## {dataset}", "", *markdown_table(header, rows), "", note, ""]
+    return [*table(dataset, header, rows), note, ""]
 
 
 def _best_against_best(experiment: str, measurements: Measurements, references: dict[str, Reference]) -> list[str]:
-    rows = [_best(experiment, measurements, dataset, reference) for dataset, reference in references.items()]
+    metric, standardize = METRICS[experiment], STANDARDIZE[experiment]
+    rows = []
+    for dataset, reference in references.items():
+        rivals = [row for name, row in reference.items() if name not in _SUPERVISED]
+        if not rivals:
+            continue
+        rival = max(rivals, key=lambda row: row[metric])
+        found = [
+            (*mean_and_error(record["scores"][metric]), record)
+            for name, solver in product(OURS, SOLVERS)
+            if (record := measurements.get(method=name, solver=solver, dataset=dataset, standardize=standardize))
+        ]
+        ours = ["–", "–", "–"]
+        if found:
+            mean, error, record = max(found, key=itemgetter(0))
+            how = f"{record['cell']['method']}, {record['cell']['solver']}"
+            difference, spread = mean - rival[metric], np.hypot(error, rival["standard_error"])
+            ours = [f"{mean:.3f}{mark(record)} ± {error:.3f} ({how})", f"{difference:+.3f}"]
+            ours.append(f"{difference / spread:+.1f}" if spread > 0 else "–")
+        rows.append([dataset, f"{rival[metric]:.3f} ({rival['method']})", *ours])
     header = ["data set", "best published, unsupervised", "best of our four", "difference", "standard errors"]
     note = (
-        f"Ours on {_kind(STANDARDIZE[experiment])} vectors, the setting that was fixed beforehand; the best of four "
-        "models and two solvers, as theirs is the best of many methods."
+        f"Ours on {_kind(standardize)} vectors, the setting that was fixed beforehand; the best of four models and two "
+        "solvers, as theirs is the best of many methods."
     )
-    return ["## Best against best", "", note, "", *markdown_table(header, rows), ""]
-
-
-def _best(experiment: str, measurements: Measurements, dataset: str, reference: Reference) -> list[str]:
-    unsupervised = {name: row for name, row in reference.items() if name not in _SUPERVISED}
-    rival = max(unsupervised, key=lambda name: float(unsupervised[name]["value"]))
-    row = unsupervised[rival]
-    ours = [
-        measurements.get(method=name, solver=solver, dataset=dataset, standardize=STANDARDIZE[experiment])
-        for name in OURS
-        for solver in SOLVERS
-    ]
-    found = [(mean_and_error(record["scores"][METRICS[experiment]]), record) for record in ours if record is not None]
-    if not found:
-        return [dataset, f"{row['value']:.3f} ({rival})", "–", "–", "–"]
-    (mean, error), record = max(found, key=lambda pair: pair[0][0])
-    cell = record["cell"]
-    spread = float(np.hypot(error, row["standard_error"]))
-    difference = mean - row["value"]
-    return [
-        dataset,
-        f"{row['value']:.3f} ({rival})",
-        f"{mean:.3f}{mark(record)} ± {error:.3f} ({cell['method']}, {cell['solver']})",
-        f"{difference:+.3f}",
-        f"{difference / spread:+.1f}" if spread > 0 else "–",
-    ]
+    return table("Best against best", header, rows, note)
 
 
 def _method_by_method(experiment: str, measurements: Measurements, folder: Path) -> list[str]:
@@ -160,4 +147,31 @@ def _method_by_method(experiment: str, measurements: Measurements, folder: Path)
         for m in missed
     ]
     header = ["method", "data set", "published", "the best of its ways here", "difference"]
-    return ["## Method by method", "", f"{text} The others{reasons}:", "", *markdown_table(header, rows), ""]
+    return table("Method by method", header, rows, f"{text} The others{reasons}:")
+
+
+def overview(folder: Path) -> list[str]:
+    """MUSAE and AE on all data sets in one table, with the seconds of the fits, from the records in a folder."""
+    lines, shown = [], []
+    measurements = {experiment: Measurements(records_of(folder, experiment).records()) for experiment in METRICS}
+    for solver in SOLVERS:
+        rows = []
+        for experiment, metric in METRICS.items():
+            for dataset in measured_datasets(experiment, measurements[experiment]):
+                row = [dataset, "F1" if metric == "micro_f1" else "R²"]
+                for name in OURS:
+                    what = {"method": name, "solver": solver, "dataset": dataset}
+                    raw, standardised = (measurements[experiment].get(**what, standardize=s) for s in (False, True))
+                    if raw and standardised:
+                        shown += [raw, standardised]
+                        means = [mean_and_error(r["scores"][metric]) for r in (raw, standardised)]
+                        seconds = f"{raw['fit']['seconds']:.1f} s{mark(raw) or mark(standardised)}"
+                        row.append(f"{means[0][0]:.3f} / {means[1][0]:.3f} ± {max(means)[1]:.3f} ({seconds})")
+                    else:
+                        row.append("–")
+                if set(row[2:]) != {"–"}:
+                    rows.append(row)
+        if rows:
+            note = f'`solver="{solver}"`: raw / standardised vectors ± standard error of the better (seconds to fit)'
+            lines += [note, "", *markdown_table(["data set", "metric", *OURS], rows), ""]
+    return lines + explained_marks(shown)
