@@ -216,7 +216,7 @@ class TestEmbed:
         assert "--epochs means nothing to MUSAE with the solver pmi: it belongs to the solver sgns" in said
         said = refused(*fit, "--solver", "sgns", "--epochs", 1, "--shift", 5, code=2)
         assert "--shift means nothing to MUSAE with the solver sgns: it belongs to the solver pmi" in said
-        assert "--solver means nothing to the model hope" in refused(*fit, "--model", "hope", "--solver", "pmi", code=2)
+        assert "--solver means nothing to HOPE" in refused(*fit, "--model", "hope", "--solver", "pmi", code=2)
         assert "--epochs means nothing to NetMF" in refused(*fit, "--model", "netmf", "--epochs", 1, code=2)
         assert "--p means nothing to DeepWalk" in refused(*fit, "--model", "deepwalk", "--p", 2, code=2)
         assert not (tmp_path / "m").exists()

@@ -17,13 +17,11 @@ from hopscale.cli.wording import as_option, flag
 from hopscale.exceptions import ParameterError
 from hopscale.models import NodeEmbedding
 from hopscale.models.base import SolverChoice
-from hopscale.solvers import PMI, SGNS
 
 __all__ = ["MODELS", "chosen_model", "parameters_of", "was_given", "with_parameters"]
 
 MODELS = {name.lower(): model for name, model in models.MODELS.items()}
 
-_SOLVERS = (PMI, SGNS)
 _SEVERAL = 4  # models that share a parameter, beyond which they are not listed
 
 
@@ -68,12 +66,15 @@ def _documented(kind: type) -> dict[str, str]:
 
 @cache
 def _by_name() -> dict[str, list[_Parameter]]:
-    """Every parameter with all who have it: the models' first, then the solvers'."""
+    """Every parameter as all have it who do: the models first, then their solvers."""
     found: dict[str, list[_Parameter]] = {}
-    for kind in (MODELS["musae"], *MODELS.values(), *_SOLVERS):  # whose texts are the fullest
-        for name, parameter in _parameters(kind).items():
-            if parameter not in found.setdefault(name, []):
-                found[name].append(parameter)
+    models = [MODELS["musae"](), *(kind() for kind in MODELS.values())]  # MUSAE's texts are the fullest
+    solvers = [make() for kind in MODELS.values() if issubclass(kind, SolverChoice) for make in kind.solvers.values()]
+    for part in (*models, *solvers):
+        for name, parameter in _parameters(type(part)).items():
+            as_here = replace(parameter, default=getattr(part, name))
+            if as_here not in found.setdefault(name, []):
+                found[name].append(as_here)
     return found
 
 
@@ -101,13 +102,13 @@ def _option(name: str, parameters: list[_Parameter]) -> Callable[[Command], Comm
     elif get_origin(hint) is Literal:
         kind = click.Choice(get_args(hint))
     elif name == "solver":
-        kind = click.Choice([solver.name for solver in _SOLVERS])
+        kind = click.Choice(sorted({solver for model in MODELS.values() for solver in getattr(model, "solvers", ())}))
     return click.option(words, name, type=kind, default=None, show_default=shown, help=_help(parameters))
 
 
 def _help(parameters: list[_Parameter]) -> str:
     """What a parameter is, and whose, if it is not most models'."""
-    text, owners = _text(parameters), [parameter.owner for parameter in parameters]
+    text, owners = _text(parameters), list(dict.fromkeys(parameter.owner for parameter in parameters))
     return text if len(owners) > _SEVERAL else f"{', '.join(owners)}: {text[:1].lower()}{text[1:]}"
 
 
@@ -122,8 +123,6 @@ def chosen_model(name: str, options: dict[str, Any]) -> NodeEmbedding:
     """
     given = {option: value for option, value in options.items() if was_given(option)}
     model = MODELS[name]()
-    if "solver" in given and not isinstance(model, SolverChoice):
-        raise click.UsageError(f"--solver means nothing to the model {name}")
     try:
         model.configure(**given)
     except ParameterError as error:

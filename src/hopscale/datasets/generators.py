@@ -8,8 +8,6 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.datasets import load_digits
-from sklearn.neighbors import kneighbors_graph
 
 from hopscale.checks import number, whole
 from hopscale.graph import AttributedGraph
@@ -82,6 +80,9 @@ def digits(n_neighbors: int = 10) -> AttributedGraph:
     >>> graph.n_nodes, graph.n_features, graph.labels[:5].tolist()
     (1797, 64, [0, 1, 2, 3, 4])
     """
+    from sklearn.datasets import load_digits  # which takes long to import
+    from sklearn.neighbors import kneighbors_graph
+
     pixels, labels = load_digits(return_X_y=True)
     whole("n_neighbors", n_neighbors, least=1, most=len(pixels) - 1)
     chosen = kneighbors_graph(pixels, n_neighbors, include_self=False)

@@ -6,7 +6,6 @@ A module has the name of its function, as in ``from hopscale.tasks.few_shot impo
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hopscale.checks import choice
-from hopscale.exceptions import HopscaleWarning, ParameterError
+from hopscale.exceptions import ParameterError, warn
 from hopscale.tasks.attribute_inference import attribute_inference
 from hopscale.tasks.few_shot import few_shot
 from hopscale.tasks.labels import Task, likely_task
@@ -89,5 +88,5 @@ def _inferred_task(labels: ArrayLike) -> Task:
     other = "regression" if task == "classification" else "classification"
     if kind in "iu" if task == "regression" else kind == "f" and not np.isnan(labels).any():
         message = f"taken for a {task}: {reason}; pass task='{other}' if that is wrong"
-        warnings.warn(message, HopscaleWarning, stacklevel=3)
+        warn(message)
     return task

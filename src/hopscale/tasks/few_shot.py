@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from itertools import product
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hopscale.checks import number, whole
-from hopscale.exceptions import GraphError, HopscaleWarning
+from hopscale.exceptions import GraphError, warn
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores
 from hopscale.tasks.splits import Record, Split, check_classes, in_parallel
@@ -81,7 +80,7 @@ def few_shot(
     if max(counts, default=0) >= sizes.min():
         rarest, few = int(sizes.argmin()), np.count_nonzero(sizes <= max(counts))
         message = f"{few} class(es) have too few nodes, such as {names[rarest]!r} with {sizes[rarest]}"
-        warnings.warn(f"{message}: all but one of them are trained on", HopscaleWarning, stacklevel=2)
+        warn(f"{message}: all but one of them are trained on")
     majority = int(sizes.argmax())
 
     def score(sample: tuple[int, int]) -> Record:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Hashable
 from numbers import Real
 from typing import Any, Literal
@@ -11,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hopscale.exceptions import GraphError, HopscaleWarning
+from hopscale.exceptions import GraphError, warn
 
 __all__ = ["Task", "class_codes", "has_class", "has_value", "likely_task"]
 
@@ -90,7 +89,7 @@ def has_class(labels: NDArray[Any]) -> NDArray[np.bool_]:
             "leave these labels empty (NaN)"
         )
     if text:
-        warnings.warn(f"-1 is taken for {text}", HopscaleWarning, stacklevel=5)
+        warn(f"-1 is taken for {text}")
     return known
 
 

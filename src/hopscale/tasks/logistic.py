@@ -7,7 +7,6 @@ product serves all parts.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from hopscale.exceptions import HopscaleWarning
+from hopscale.exceptions import warn
 
 __all__ = ["LogisticFit", "fit_logistic"]
 
@@ -138,7 +137,7 @@ def fit_logistic(
     W, unfinished = _lbfgs(gradient, start, _preconditioner(X, penalty, C, n_classes), tolerance)
     if unfinished:
         message = f"{unfinished} logistic regression(s) did not converge in {_MAX_ITERATIONS} iterations"
-        warnings.warn(f"{message}: a smaller C, or standardize=True, helps", HopscaleWarning, stacklevel=3)
+        warn(f"{message}: a smaller C, or standardize=True, helps")
     W = _unscaled(W, shift, deviation)
     coefficients = W[..., :-1] / scale
     intercepts = (W[..., -1] - coefficients @ mean).T

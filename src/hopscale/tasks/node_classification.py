@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from itertools import chain
 
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from hopscale.checks import number
 from hopscale.compute.threads import ranges
-from hopscale.exceptions import HopscaleWarning
+from hopscale.exceptions import warn
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores
 from hopscale.tasks.splits import Record, Split, check_classes, in_parallel, seeded_splits
@@ -91,7 +90,7 @@ def node_classification(
     singletons = np.flatnonzero(np.bincount(classes) == 1)
     if len(singletons):
         message = f"{len(singletons)} class(es) have a single node, such as {names[singletons[0]]!r}"
-        warnings.warn(f"{message}: it is either trained on or tested on, never both", HopscaleWarning, stacklevel=2)
+        warn(f"{message}: it is either trained on or tested on, never both")
 
     def score(chunk: Sequence[Split]) -> list[Record]:
         parts = np.zeros((len(chunk), len(classes)), dtype=bool)
