@@ -52,7 +52,7 @@ class HOPE(MatrixEmbedding):
         Weight of longer walks. katz: β as a share of the largest for which S exists, one over the largest eigenvalue of
         A. rooted-pagerank: α, the chance that a walk goes on.
     memory_limit : int or str, default="4GiB"
-        Memory for the work; a graph that would take more is refused.
+        Memory that the work may take, such as 500MB. A graph that would take more is refused.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
