@@ -131,6 +131,7 @@ VALID = {
         "stream": 0,
         "stop": np.zeros(1, U8),
     },
+    "encode_text": lambda: {"data": b"a,b\nb,c\n", "start": 4, "delimiter": ",", "groups": [0, -1]},
 }
 
 OFFSETS_THAT_ARE_NONE = [
@@ -279,6 +280,11 @@ WRONG = {
         "hops": [0, 1, 0b11],
         "scale": [np.ones(3, F32), np.ones(5, F32)],
         "stop": [np.zeros(0, U8)],
+    },
+    "encode_text": {
+        "start": [-1, 9, 2**62],
+        "delimiter": ["\n", '"', " ", "\0"],
+        "groups": [[], [0], [0, -2], [0, 2], [2**31 - 1, 0]],
     },
 }
 

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, HopscaleError, HopscaleWarning
-from hopscale.graph import AttributedGraph
-from hopscale.io.arrow import names_of_arrow
+from hopscale.graph import AttributedGraph, name_array
 from hopscale.io.assemble import FeatureEntries, amounts, assemble
 from hopscale.io.columns import WIDE_TABLE, is_amount_name, is_node_name
 from hopscale.io.naming import Names, Unknown, check_unknown, distinct, known_rows, listing, rows_of
@@ -287,9 +286,31 @@ def _names(column: Any, role: str) -> Names:
     import pyarrow as pa
 
     if not pa.types.is_integer(column.type) and not pa.types.is_floating(column.type):
-        return names_of_arrow(column)
+        return _text_names(column)
     numbers = column.to_numpy()
     missing = np.isnan(numbers)
     if missing.any():
         raise GraphError(f"{role}, row {int(np.argmax(missing))}: the name of a node or feature is missing (NaN)")
     return Names.of(numbers)
+
+
+def _text_names(column: Any) -> Names:
+    """Names of a chunked column of text or anything else but numbers; dictionaries are kept as they are."""
+    import pyarrow as pa
+
+    if not len(column):
+        return Names.of([])
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()  # with one dictionary for all chunks
+    elif column.num_chunks > 1:
+        try:
+            column = column.unify_dictionaries()
+        except pa.ArrowNotImplementedError:  # as for some kinds of values
+            column = column.cast(column.type.value_type).dictionary_encode()
+    # Each name becomes a Python object once, however often it occurs.
+    names = column.chunk(0).dictionary.to_pylist()
+    codes = np.concatenate([chunk.indices.to_numpy() for chunk in column.chunks])
+    if len(set(names)) == len(names):
+        return Names(codes, name_array(names))
+    distinct = Names.of(names)  # dictionaries of other makers may repeat a value
+    return distinct.with_codes(distinct.codes[codes])

@@ -1,0 +1,162 @@
+#include "text.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "simd.hpp"
+
+namespace hopscale {
+namespace {
+
+constexpr std::ptrdiff_t LONGEST_CELL = 100'000;
+constexpr std::size_t BATCH = 64;  // cells whose places in memory are fetched at the same time
+constexpr std::uint64_t ONES = 0x0101010101010101u, HIGH = 0x80 * ONES;
+
+// Eight bytes, the first in the lowest bits; past the end there are line feeds.
+std::uint64_t word(const char *p, const char *end) {
+    std::uint64_t w = 0;
+    if (end - p >= 8) {
+        for (int i = 0; i < 8; ++i) w |= std::uint64_t(std::uint8_t(p[i])) << 8 * i;
+        return w;
+    }
+    for (int i = 0; i < 8; ++i) w |= std::uint64_t(p + i < end ? std::uint8_t(p[i]) : '\n') << 8 * i;
+    return w;
+}
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t w) {
+    hash = (hash ^ w) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 32;
+}
+
+struct Cell {
+    const char *begin, *end;
+    std::uint64_t hash;
+};
+
+// The cell up to the first byte whose high bit `stops` sets; bits that are set above that one do not matter.
+template <typename F> Cell cell_until(const char *begin, const char *end, F &&stops) {
+    std::uint64_t hash = 0;
+    for (const char *p = begin;; p += 8) {
+        const std::uint64_t w = word(p, end), high = stops(w);
+        if (high) {
+            const std::uint64_t kept = ((high & (0 - high)) >> 7) - 1;  // the bytes before the stop
+            return {begin, p + ((kept & ONES) * ONES >> 56), mixed(hash, w & kept)};
+        }
+        hash = mixed(hash, w);
+    }
+}
+
+std::uint64_t below(std::uint64_t w, std::uint64_t limit) { return (w - limit * ONES) & ~w & HIGH; }
+
+std::uint64_t line_ends(std::uint64_t w) { return below(w ^ '\n' * ONES, 1); }
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+void strip(Cell &cell) {
+    if (cell.begin == cell.end || !(is_blank(*cell.begin) || is_blank(cell.end[-1]))) return;
+    while (cell.begin < cell.end && is_blank(*cell.begin)) ++cell.begin;
+    while (cell.begin < cell.end && is_blank(cell.end[-1])) --cell.end;
+    cell = cell_until(cell.begin, cell.end, line_ends);
+}
+
+// Numbers names in the order of first sight, by open addressing in a table that is at most half full.
+class Dictionary : public CodedCells {
+public:
+    void prefetch(const Cell &cell) const { HOPSCALE_PREFETCH(&slots_[cell.hash & (slots_.size() - 1)]); }
+
+    // False if there are too many names.
+    bool add(const Cell &cell) {
+        const auto hash = std::uint32_t(cell.hash);
+        const auto length = std::size_t(cell.end - cell.begin);
+        Slot *slot = place(hash, [&](const Slot &s) {
+            return s.hash == hash && s.start + length < names.size() && names[s.start + length] == '\n' &&
+                   !std::memcmp(&names[s.start], cell.begin, length);
+        });
+        codes.push_back(slot->code);
+        if (slot->code >= 0) return true;
+        if (count_ == std::numeric_limits<std::int32_t>::max()) return false;
+        *slot = {names.size(), hash, codes.back() = count_++};
+        names.append(cell.begin, length).push_back('\n');
+        if (2 * std::size_t(count_) < slots_.size()) return true;
+        std::vector<Slot> old(4 * slots_.size());
+        old.swap(slots_);
+        for (const Slot &s : old)
+            if (s.code >= 0) *place(s.hash, [](const Slot &) { return false; }) = s;
+        return true;
+    }
+
+private:
+    struct Slot {
+        std::size_t start = 0;
+        std::uint32_t hash = 0;
+        std::int32_t code = -1;
+    };
+    std::vector<Slot> slots_ = std::vector<Slot>(64);
+    std::int32_t count_ = 0;
+
+    // The slot that `is_it` recognises, else the free one where it would be.
+    template <typename F> Slot *place(std::uint32_t hash, F &&is_it) {
+        std::size_t i = hash & (slots_.size() - 1);
+        while (slots_[i].code >= 0 && !is_it(slots_[i])) i = (i + 1) & (slots_.size() - 1);
+        return &slots_[i];
+    }
+};
+
+// All rows of text; false if it is not plain. BLANKS: they divide cells.
+template <bool BLANKS>
+bool read(const char *p, const char *end, char delimiter, const std::vector<int> &groups, std::vector<Dictionary> &to) {
+    const auto stops = [delimiter](std::uint64_t w) {
+        return BLANKS ? below(w, '!') | (w & HIGH) : below(w ^ std::uint8_t(delimiter) * ONES, 1) | line_ends(w);
+    };
+    const auto quotes = [](std::uint64_t w) { return below(w ^ '"' * ONES, 1) | line_ends(w); };
+    const auto at_line_end = [&] { return p == end || *p == '\n'; };
+    const auto skip_blanks = [&] { for (; p < end && is_blank(*p) && (BLANKS || *p != delimiter); ++p); };
+    std::vector<std::pair<Dictionary *, Cell>> batch;
+    const auto add_batch = [&batch] {
+        bool fits = true;
+        for (const auto &[dictionary, cell] : batch) fits &= dictionary->add(cell);
+        batch.clear();
+        return fits;
+    };
+    for (; p < end; ++p) {
+        const char *line = p;
+        skip_blanks();
+        if (at_line_end()) continue;
+        if (!BLANKS) p = line;  // a cell that begins with a space is not quoted
+        for (std::size_t column = 0;; ++column) {
+            if (column == groups.size()) return false;
+            const bool quoted = !BLANKS && p < end && *p == '"';
+            Cell cell = quoted ? cell_until(p + 1, end, quotes) : cell_until(p, end, stops);
+            p = cell.end + quoted;
+            if (quoted && (cell.end == end || *cell.end != '"' || !(at_line_end() || *p == delimiter))) return false;
+            if (BLANKS && !at_line_end() && !is_blank(*p)) return false;
+            if (cell.end - cell.begin > LONGEST_CELL) return false;
+            if (groups[column] >= 0) {
+                strip(cell);
+                batch.emplace_back(&to[std::size_t(groups[column])], cell);
+                batch.back().first->prefetch(cell);
+            }
+            if (BLANKS) skip_blanks();
+            if (at_line_end() && column + 1 < groups.size()) return false;
+            if (at_line_end()) break;
+            if (!BLANKS) ++p;
+        }
+        if (batch.size() >= BATCH && !add_batch()) return false;
+    }
+    return add_batch();
+}
+
+}  // namespace
+
+std::optional<std::vector<CodedCells>> encode_text(std::string_view text, std::optional<char> delimiter,
+                                                   const std::vector<int> &groups) {
+    std::vector<Dictionary> found(std::size_t(std::max(0, *std::max_element(groups.begin(), groups.end()) + 1)));
+    const auto read_all = delimiter ? read<false> : read<true>;
+    if (!read_all(text.data(), text.data() + text.size(), delimiter.value_or(' '), groups, found)) return {};
+    return std::vector<CodedCells>(std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+}
+
+}  // namespace hopscale
