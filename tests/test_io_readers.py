@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hopscale._core import _native
-from hopscale.exceptions import FileFormatError, HopscaleError
+from hopscale.exceptions import FileFormatError, HopscaleError, HopscaleWarning
 from hopscale.io import delimited, feature_json, read_graph
 from hopscale.io.naming import Names
 
@@ -104,13 +104,17 @@ def outcome(path, **options):
         try:
             graph = read_graph(path, **options)
         except HopscaleError as error:
-            return type(error), str(error), [str(warning.message) for warning in caught]
+            return type(error), str(error), _warnings(caught)
     arrays = [graph.node_ids, graph.feature_names]
     arrays += [
         getattr(matrix, part) for matrix in (graph.adjacency, graph.features) for part in ("indptr", "indices", "data")
     ]
     arrays += [] if graph.labels is None else [graph.labels]
-    return [(array.dtype.str, list(map(repr, array.tolist()))) for array in arrays], [str(w.message) for w in caught]
+    return [(array.dtype.str, list(map(repr, array.tolist()))) for array in arrays], _warnings(caught)
+
+
+def _warnings(caught):
+    return [str(w.message) for w in caught if isinstance(w.message, HopscaleWarning)]
 
 
 READERS = ("kernel", "csv", "rows")
@@ -265,7 +269,8 @@ def test_json_in_bulk_is_json_one_by_one(tmp_path, monkeypatch, data, kind):
     edges.write_text(data.draw(st.sampled_from(["0,1\n", "ann,bob\n"])))
     nodes = st.sampled_from(["0", "1", "7", *data.draw(st.sampled_from([[], ["ann"]]))])
     path.write_text(json.dumps(data.draw(st.dictionaries(nodes, st.one_of(kind, st.none())))))
-    bulk = outcome(edges, features=path)
+    by_kernel = outcome(edges, features=path)
     with monkeypatch.context() as patched:
-        patched.setattr(feature_json, "_in_bulk", lambda by_node: None)
-        assert outcome(edges, features=path) == bulk
+        for reader in ("_at_once", "_in_bulk"):
+            patched.setattr(feature_json, reader, lambda _: None)
+            assert outcome(edges, features=path) == by_kernel

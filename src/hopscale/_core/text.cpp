@@ -17,12 +17,10 @@ constexpr std::uint64_t ONES = 0x0101010101010101u, HIGH = 0x80 * ONES;
 
 // Eight bytes, the first in the lowest bits; past the end there are line feeds.
 std::uint64_t word(const char *p, const char *end) {
+    char padded[8] = {'\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n'};
+    if (end - p < 8) p = static_cast<const char *>(std::memcpy(padded, p, std::size_t(end - p)));
     std::uint64_t w = 0;
-    if (end - p >= 8) {
-        for (int i = 0; i < 8; ++i) w |= std::uint64_t(std::uint8_t(p[i])) << 8 * i;
-        return w;
-    }
-    for (int i = 0; i < 8; ++i) w |= std::uint64_t(p + i < end ? std::uint8_t(p[i]) : '\n') << 8 * i;
+    for (int i = 0; i < 8; ++i) w |= std::uint64_t(std::uint8_t(p[i])) << 8 * i;
     return w;
 }
 
@@ -51,7 +49,9 @@ template <typename F> Cell cell_until(const char *begin, const char *end, F &&st
 
 std::uint64_t below(std::uint64_t w, std::uint64_t limit) { return (w - limit * ONES) & ~w & HIGH; }
 
-std::uint64_t line_ends(std::uint64_t w) { return below(w ^ '\n' * ONES, 1); }
+std::uint64_t same(std::uint64_t w, char c) { return below(w ^ std::uint8_t(c) * ONES, 1); }
+
+std::uint64_t line_ends(std::uint64_t w) { return same(w, '\n'); }
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
@@ -66,6 +66,8 @@ void strip(Cell &cell) {
 class Dictionary : public CodedCells {
 public:
     void prefetch(const Cell &cell) const { HOPSCALE_PREFETCH(&slots_[cell.hash & (slots_.size() - 1)]); }
+
+    std::int32_t count() const { return count_; }
 
     // False if there are too many names.
     bool add(const Cell &cell) {
@@ -109,9 +111,9 @@ private:
 template <bool BLANKS>
 bool read(const char *p, const char *end, char delimiter, const std::vector<int> &groups, std::vector<Dictionary> &to) {
     const auto stops = [delimiter](std::uint64_t w) {
-        return BLANKS ? below(w, '!') | (w & HIGH) : below(w ^ std::uint8_t(delimiter) * ONES, 1) | line_ends(w);
+        return BLANKS ? below(w, '!') | (w & HIGH) : same(w, delimiter) | line_ends(w);
     };
-    const auto quotes = [](std::uint64_t w) { return below(w ^ '"' * ONES, 1) | line_ends(w); };
+    const auto quotes = [](std::uint64_t w) { return same(w, '"') | line_ends(w); };
     const auto at_line_end = [&] { return p == end || *p == '\n'; };
     const auto skip_blanks = [&] { for (; p < end && is_blank(*p) && (BLANKS || *p != delimiter); ++p); };
     std::vector<std::pair<Dictionary *, Cell>> batch;
@@ -157,6 +159,46 @@ std::optional<std::vector<CodedCells>> encode_text(std::string_view text, std::o
     const auto read_all = delimiter ? read<false> : read<true>;
     if (!read_all(text.data(), text.data() + text.size(), delimiter.value_or(' '), groups, found)) return {};
     return std::vector<CodedCells>(std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+}
+
+std::optional<CodedLists> encode_lists(std::string_view text) {
+    const char *p = text.data(), *end = p + text.size();
+    Dictionary keys, items;
+    std::vector<std::int64_t> lengths;
+    char kind = 0;  // of the items: '"' or '0'
+    const auto next = [&] {
+        while (p < end && (is_blank(*p) || *p == '\n' || *p == '\r')) ++p;
+        return p < end ? *p++ : '\0';
+    };
+    const auto add_string = [&](Dictionary &to) {  // without escapes
+        const auto stops = [](std::uint64_t w) { return same(w, '"') | same(w, '\\') | below(w, ' '); };
+        const Cell cell = cell_until(p, end, stops);
+        p = cell.end + 1;
+        return cell.end < end && *cell.end == '"' && to.add(cell);
+    };
+    const auto add_number = [&] {  // as Python would write it, in less than 19 digits
+        const char *first = --p;
+        p += *p == '-';
+        const char *digits = p;
+        while (p < end && *p >= '0' && *p <= '9') ++p;
+        if (p == digits || p - digits > 18 || (*digits == '0' && p - digits > 1)) return false;
+        return items.add(cell_until(first, p, line_ends));
+    };
+    char sign = next();
+    if (sign != '{') return {};
+    do {
+        if (next() != '"' || !add_string(keys) || next() != ':' || next() != '[') return {};
+        const std::size_t before = items.codes.size();
+        for (sign = next(); sign != ']'; sign = next()) {
+            if (items.codes.size() > before && (sign != ',' || (sign = next()) == ']')) return {};
+            if (!kind) kind = sign == '"' ? '"' : '0';
+            if ((sign == '"') != (kind == '"') || !(kind == '"' ? add_string(items) : add_number())) return {};
+        }
+        lengths.push_back(std::int64_t(items.codes.size() - before));
+        sign = next();
+    } while (sign == ',');
+    if (sign != '}' || next() != '\0' || p < end || text.back() == '\0' || std::size_t(keys.count()) < lengths.size()) return {};
+    return CodedLists{std::move(keys.names), std::move(lengths), std::move(items), kind == '0'};
 }
 
 }  // namespace hopscale

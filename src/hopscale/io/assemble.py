@@ -160,11 +160,11 @@ def _row_numbers(ends: Names, features: Any) -> NDArray[np.int64]:
     n = np.shape(features)[0] if np.ndim(features) or sp.issparse(features) else 0
     names = ends.vocabulary
     if names.dtype != np.int64 or (len(names) and (names.min() < 0 or names.max() >= n)):
-        strange = np.array([type(name) is not int or not 0 <= name < n for name in names.tolist()])
-        stranger = ends.at(int(np.argmax(strange[ends.codes])))
+        is_other = np.array([type(name) is not int or not 0 <= name < n for name in names.tolist()])
+        other = ends.at(int(np.argmax(is_other[ends.codes])))
         raise GraphError(
             f"a feature matrix of {n} rows needs node_ids to say which node each row is, unless the ids are "
-            f"the row numbers 0 to {n - 1}; an edge names {stranger!r}"
+            f"the row numbers 0 to {n - 1}; an edge names {other!r}"
         )
     return np.arange(n, dtype=np.int64)
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale._core import _native
-from hopscale.exceptions import FileFormatError
+from hopscale.exceptions import FileFormatError, Setting
 from hopscale.graph import name_array
 from hopscale.io.columns import looks_like_header
 from hopscale.io.content import as_text
@@ -74,16 +74,16 @@ class Rows:
     def position(self, column: str) -> int:
         """Where a column is, by its name."""
         if self.header is None or column not in self.header:
-            raise FileFormatError(f"{self.path} has no column {column!r}; {self.columns}")
+            raise FileFormatError(f"{self.path} has no column {column!r}; ", *self.columns)
         return self.header.index(column)
 
     @property
-    def columns(self) -> str:
-        """The columns there are, and what may have gone wrong with them, in words."""
+    def columns(self) -> tuple[str | Setting, ...]:
+        """The columns there are, and what may have gone wrong with them, as parts of a message."""
         if self.header is None:
-            return "it has no header (if the first line is one, pass header=True)"
+            return "it has no header (if the first line is one, give ", Setting("header", True), ")"
         index = "; the first has no name: if pandas wrote it, write the file with index=False"
-        return f"its columns are {self.header}{index if not self.header[0] else ''}"
+        return (f"its columns are {self.header}{index if not self.header[0] else ''}",)
 
 
 def read_rows(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import GraphError, HopscaleError, HopscaleWarning
+from hopscale.exceptions import GraphError, HopscaleError, HopscaleWarning, Setting
 from hopscale.graph import AttributedGraph, name_array
 from hopscale.io.assemble import FeatureEntries, amounts, assemble
 from hopscale.io.columns import WIDE_TABLE, is_amount_name, is_node_name
@@ -122,9 +122,11 @@ def _weight_column(table: _Table, source: str | None, target: str | None) -> str
                 f"edges has the columns {table.names_of_columns}; say which two hold the nodes with source and target"
             )
         if table.is_numeric(others[0]):
+            setting = Setting("weight", others[0])
             warnings.warn(
-                f"the column {others[0]!r} of edges is passed over; if it holds the weights, pass weight={others[0]!r}",
-                HopscaleWarning,
+                HopscaleWarning(
+                    f"the column {others[0]!r} of edges is passed over; if it holds the weights, give ", setting
+                ),
                 stacklevel=3,
             )
     return None
@@ -169,10 +171,10 @@ def _labels(
             raise GraphError(f"labels, row {row}: node {name!r} has label {value!r}, but {given[name]!r} before")
     known = rows_of(Names.of(given), nodes) >= 0
     if known.all() or not known.any() or unknown == "error":
-        return given  # strangers among them are refused with the graph
-    strangers = [name for name, meets in zip(given, known, strict=True) if not meets]
+        return given  # unknown nodes among them are refused with the graph
+    left_out = [name for name, meets in zip(given, known, strict=True) if not meets]
     warnings.warn(
-        f"the labels of {len(strangers)} node(s) are left out: {listing(strangers)} are in neither the edges nor the "
+        f"the labels of {len(left_out)} node(s) are left out: {listing(left_out)} are in neither the edges nor the "
         "features",
         HopscaleWarning,
         stacklevel=3,
