@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <future>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -13,6 +15,7 @@ namespace {
 
 constexpr std::ptrdiff_t LONGEST_CELL = 100'000;
 constexpr std::size_t BATCH = 64;  // cells whose places in memory are fetched at the same time
+constexpr std::size_t WORTH_A_THREAD = std::size_t(1) << 22;
 constexpr std::uint64_t ONES = 0x0101010101010101u, HIGH = 0x80 * ONES;
 
 // Eight bytes, the first in the lowest bits; past the end there are line feeds.
@@ -90,6 +93,19 @@ public:
         return true;
     }
 
+    bool append(const Dictionary &other) {
+        const std::size_t before = codes.size();
+        for (const char *p = other.names.data(), *end = p + other.names.size(); p < end; ++p) {
+            const Cell name = cell_until(p, end, line_ends);
+            if (!add(name)) return false;
+            p = name.end;
+        }
+        const std::vector<std::int32_t> here(codes.begin() + std::ptrdiff_t(before), codes.end());
+        codes.resize(before + other.codes.size());
+        for (std::size_t i = 0; i < other.codes.size(); ++i) codes[before + i] = here[std::size_t(other.codes[i])];
+        return true;
+    }
+
 private:
     struct Slot {
         std::size_t start = 0;
@@ -155,9 +171,17 @@ bool read(const char *p, const char *end, char delimiter, const std::vector<int>
 
 std::optional<std::vector<CodedCells>> encode_text(std::string_view text, std::optional<char> delimiter,
                                                    const std::vector<int> &groups) {
-    std::vector<Dictionary> found(std::size_t(std::max(0, *std::max_element(groups.begin(), groups.end()) + 1)));
-    const auto read_all = delimiter ? read<false> : read<true>;
-    if (!read_all(text.data(), text.data() + text.size(), delimiter.value_or(' '), groups, found)) return {};
+    const auto n_groups = std::size_t(std::max(0, *std::max_element(groups.begin(), groups.end()) + 1));
+    const std::size_t middle = text.size() < WORTH_A_THREAD ? text.npos : text.find('\n', text.size() / 2);
+    const char *begin = text.data(), *end = begin + text.size(), *cut = middle == text.npos ? end : begin + middle + 1;
+    std::vector<Dictionary> found(n_groups), rest(n_groups);
+    const auto read_rows = delimiter ? read<false> : read<true>;
+    const char sign = delimiter.value_or(' ');
+    auto plain = std::async(cut < end ? std::launch::async | std::launch::deferred : std::launch::deferred, read_rows,
+                            cut, end, sign, std::cref(groups), std::ref(rest));
+    if (!read_rows(begin, cut, sign, groups, found) || !plain.get()) return {};
+    for (std::size_t g = 0; g < n_groups; ++g)
+        if (!found[g].append(rest[g])) return {};
     return std::vector<CodedCells>(std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
 }
 
@@ -197,7 +221,8 @@ std::optional<CodedLists> encode_lists(std::string_view text) {
         lengths.push_back(std::int64_t(items.codes.size() - before));
         sign = next();
     } while (sign == ',');
-    if (sign != '}' || next() != '\0' || p < end || text.back() == '\0' || std::size_t(keys.count()) < lengths.size()) return {};
+    if (sign != '}' || next() != '\0' || p < end || text.back() == '\0' || std::size_t(keys.count()) < lengths.size())
+        return {};
     return CodedLists{std::move(keys.names), std::move(lengths), std::move(items), kind == '0'};
 }
 
