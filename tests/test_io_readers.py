@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from hopscale.exceptions import FileFormatError, HopscaleError
+from hopscale._core import _native
+from hopscale.exceptions import FileFormatError, HopscaleError, HopscaleWarning
 from hopscale.io import delimited, feature_json, read_graph
 from hopscale.io.naming import Names
 
@@ -103,27 +104,31 @@ def outcome(path, **options):
         try:
             graph = read_graph(path, **options)
         except HopscaleError as error:
-            return type(error), str(error), [str(warning.message) for warning in caught]
+            return type(error), str(error), _warnings(caught)
     arrays = [graph.node_ids, graph.feature_names]
     arrays += [
         getattr(matrix, part) for matrix in (graph.adjacency, graph.features) for part in ("indptr", "indices", "data")
     ]
     arrays += [] if graph.labels is None else [graph.labels]
-    return [(array.dtype.str, list(map(repr, array.tolist()))) for array in arrays], [str(w.message) for w in caught]
+    return [(array.dtype.str, list(map(repr, array.tolist()))) for array in arrays], _warnings(caught)
 
 
-READERS = ("arrow", "csv", "rows")
+def _warnings(caught):
+    return [str(w.message) for w in caught if isinstance(w.message, HopscaleWarning)]
+
+
+READERS = ("kernel", "csv", "rows")
 
 
 @pytest.fixture
 def by_every_reader(monkeypatch):
-    """Outcomes of a file by pyarrow where it can, by Python's csv, and row by row."""
-    bulk = delimited.read_columns
+    """Outcomes of a file by the kernel where it is plain, by Python's csv, and row by row."""
+    bulk, at_once = delimited.read_columns, delimited._columns_at_once
 
     def outcomes(path, **options):
         found = {}
         for reader in READERS:
-            monkeypatch.setattr(delimited, "_WORTH_ARROW", 0 if reader == "arrow" else float("inf"))
+            monkeypatch.setattr(delimited, "_columns_at_once", at_once if reader == "kernel" else lambda *_: None)
             replaced = rowwise if reader == "rows" else bulk
             monkeypatch.setattr(delimited, "read_columns", replaced)
             monkeypatch.setattr("hopscale.io.label_file.read_columns", replaced)
@@ -155,7 +160,7 @@ class TestReadersAgree:
         path = tmp_path / "edges.csv"
         path.write_bytes(content)
         found = by_every_reader(path, header=header, self_loops=self_loops)
-        assert found["arrow"] == found["rows"]
+        assert found["kernel"] == found["rows"]
         assert found["csv"] == found["rows"]
 
     @SLOW
@@ -165,7 +170,7 @@ class TestReadersAgree:
         edges.write_text("0,1\n1,2\n" if whole else "ann,bob\n1,2\n")
         path.write_bytes(content)
         found = by_every_reader(edges, features=path, unknown="isolate")
-        assert found["arrow"] == found["rows"]
+        assert found["kernel"] == found["rows"]
         assert found["csv"] == found["rows"]
 
     @SLOW
@@ -175,32 +180,73 @@ class TestReadersAgree:
         edges.write_text("0,1\n1,2\n" if whole else "ann,bob\n1,2\n")
         path.write_bytes(content)
         found = by_every_reader(edges, labels=path, unknown=unknown)
-        assert found["arrow"] == found["rows"]
+        assert found["kernel"] == found["rows"]
         assert found["csv"] == found["rows"]
 
-    @pytest.mark.parametrize("quoted", [False, True])
-    @pytest.mark.parametrize("sign", [",", "\t", ";", " "])
-    @pytest.mark.parametrize("kind", ["whole", "text"])
-    def test_pyarrow_takes_ordinary_files(self, sign, kind, quoted):
-        names = ["5", "70", "-3", "0"] if kind == "whole" else ["ann", "bob", "é", "x1"]
-        cells = [f'"{name}"' if quoted else name for name in names]
-        data = f"{sign.join(cells[:2])}\n{sign.join(cells[2:])}\n".encode()
-        if sign == " " and (quoted or kind == "text"):
-            assert delimited.columns_by_arrow(data, 0, None, names[:2], ((0, 1),), None) is None
-            return
-        delimiter = None if sign == " " else sign
-        [ends], _ = delimited.columns_by_arrow(data, 0, delimiter, names[:2], ((0, 1),), None)
-        assert list(map(str, ends.vocabulary[ends.codes].ravel().tolist())) == names
-        assert ends.vocabulary.dtype == (np.int64 if kind == "whole" else object)
 
-    def test_blocks_have_one_vocabulary(self):
-        pairs = np.random.default_rng(0).integers(0, 40, (200_000, 2))  # more than one block of pyarrow's
-        for make in (str, "node {}".format):
-            cells = [[make(end) for end in pair] for pair in pairs.tolist()]
-            data = "\n".join(map(",".join, cells)).encode()
-            [ends], _ = delimited.columns_by_arrow(data, 0, ",", cells[0], ((0, 1),), None)
-            assert len(ends.vocabulary) == 40
-            assert np.array(list(map(str, ends.vocabulary)), dtype=object)[ends.codes].tolist() == cells
+def cells_of(coded):
+    """Cells of every group in the order of the text."""
+    return [[vocabulary.decode().split("\n")[code] for code in codes] for codes, vocabulary in coded]
+
+
+class TestKernel:
+    @pytest.mark.parametrize(("sign", "quote"), [(",", ""), (",", '"'), ("\t", ""), ("\t", '"'), (";", '"'), (" ", "")])
+    def test_takes_ordinary_files(self, sign, quote):
+        names = ["ann", "7", "x1", "ann", "a_long_name", "é" if sign != " " else "e"]
+        lines = [f"{quote}{u}{quote}{sign}{quote}{v}{quote}" for u, v in zip(names, names[::-1], strict=True)]
+        for end in ("\n", "\n\n", "\n \n"):
+            for text in (end.join(lines), end + end.join(lines) + end):
+                coded = _native.encode_text(text.encode(), 0, sign.strip(" ") or None, [0, 0])
+                assert cells_of(coded) == [[name for pair in zip(names, names[::-1], strict=True) for name in pair]]
+                assert list(dict.fromkeys(coded[0][0].tolist())) == list(range(5))  # in the order of first sight
+
+    def test_columns_of_a_group_share_names_and_others_are_passed_over(self):
+        coded = _native.encode_text(b'head\na,1,x,b\n b ,2,y,"a"\n', 5, ",", [1, 0, -1, 1])
+        assert cells_of(coded) == [["1", "2"], ["a", "b", "b", "a"]]
+        assert [vocabulary for _, vocabulary in coded] == [b"1\n2", b"a\nb"]
+
+    def test_empty_cells(self):
+        assert cells_of(_native.encode_text(b'a,\n,""\n" ",b\nc,', 0, ",", [0, 1])) == [
+            ["a", "", "", "c"],
+            ["", "", "b", ""],
+        ]
+        assert cells_of(_native.encode_text(b"\t\na\t", 0, "\t", [0, 1])) == [["", "a"], ["", ""]]
+
+    @pytest.mark.parametrize("length", range(20))
+    def test_cells_of_every_length(self, length):
+        cells = ["abcdefghijklmnopqrst"[:length], "t" * length, "abcdefghijklmnopqrst"[: max(0, length - 1)]]
+        data = "\n".join(f"{u},{v}" for u in cells for v in cells).encode()
+        assert cells_of(_native.encode_text(data, 0, ",", [0, 0])) == [
+            [cell for u in cells for v in cells for cell in (u, v)]
+        ]
+
+    def test_many_names(self):
+        cells = [f"node {i * 7919 % 100_003}" for i in range(100_003)]
+        data = "\n".join(f"{cell},{cell}" for cell in cells).encode()
+        [(codes, vocabulary)] = _native.encode_text(data, 0, ",", [0, -1])
+        assert vocabulary.decode().split("\n") == cells
+        np.testing.assert_array_equal(codes, np.arange(100_003))
+
+    @pytest.mark.parametrize(
+        ("data", "delimiter"),
+        [
+            (b"a,b\nc\n", ","),
+            (b"a,b\nc,d,e\n", ","),
+            (b'"a""b",c\n', ","),
+            (b'"a\nb",c\n', ","),
+            (b'"a"b,c\n', ","),
+            (b'"a" ,c\n', ","),
+            (b'a,"b', ","),
+            (b'a,"', ","),
+            (b"a," + b"b" * 100_001, ","),
+            ("a\u3000b c\n".encode(), None),
+            (b"a b\nc\x1cd\n", None),
+            (b"a b c\n", None),
+            (b"a \n", None),
+        ],
+    )
+    def test_leaves_what_is_not_plain(self, data, delimiter):
+        assert _native.encode_text(data, 0, delimiter, [0, 0]) is None
 
 
 JSON_NAMES = st.one_of(st.integers(-2, 9), st.sampled_from(["1", "a", "b", 2**70]))
@@ -223,7 +269,8 @@ def test_json_in_bulk_is_json_one_by_one(tmp_path, monkeypatch, data, kind):
     edges.write_text(data.draw(st.sampled_from(["0,1\n", "ann,bob\n"])))
     nodes = st.sampled_from(["0", "1", "7", *data.draw(st.sampled_from([[], ["ann"]]))])
     path.write_text(json.dumps(data.draw(st.dictionaries(nodes, st.one_of(kind, st.none())))))
-    bulk = outcome(edges, features=path)
+    by_kernel = outcome(edges, features=path)
     with monkeypatch.context() as patched:
-        patched.setattr(feature_json, "_in_bulk", lambda by_node: None)
-        assert outcome(edges, features=path) == bulk
+        for reader in ("_at_once", "_in_bulk"):
+            patched.setattr(feature_json, reader, lambda _: None)
+            assert outcome(edges, features=path) == by_kernel

@@ -131,6 +131,8 @@ VALID = {
         "stream": 0,
         "stop": np.zeros(1, U8),
     },
+    "encode_text": lambda: {"data": b"a,b\nb,c\n", "start": 4, "delimiter": ",", "groups": [0, -1]},
+    "encode_lists": lambda: {"data": b'{"a": [1]}'},
 }
 
 OFFSETS_THAT_ARE_NONE = [
@@ -280,6 +282,12 @@ WRONG = {
         "scale": [np.ones(3, F32), np.ones(5, F32)],
         "stop": [np.zeros(0, U8)],
     },
+    "encode_text": {
+        "start": [-1, 9, 2**62],
+        "delimiter": ["\n", '"', " ", "\0"],
+        "groups": [[], [0], [0, -2], [0, 2], [2**31 - 1, 0]],
+    },
+    "encode_lists": {},
 }
 
 # What is written to, or watched: an array of another type would be converted, and what is written lost with the copy.

@@ -23,7 +23,7 @@ _MAX_NODES = np.iinfo(np.int32).max
 
 
 class SymmetricArray(sp.csr_array):  # type: ignore[misc]
-    """Adjacency matrix that whoever made it knows to be symmetric, which is then not checked again."""
+    """Adjacency matrix that is known to be symmetric, which is not checked, and used by nobody else, so not copied."""
 
 
 class AttributedGraph:
@@ -209,7 +209,8 @@ def _canonical(matrix: Any, what: str, *, rows: str, columns: str) -> sp.csr_arr
             _check_values(matrix.data, what, rows, columns, lambda entry: (matrix.row[entry], matrix.col[entry]))
         # Canonical float32 is left as it is; else sums of duplicates are rounded once, at the end.
         is_ready = sp.issparse(matrix) and matrix.dtype == np.float32 and getattr(matrix, "has_canonical_format", False)
-        csr = sp.csr_array(matrix, dtype=np.float32 if is_ready else np.float64, copy=True)
+        is_shared = not isinstance(matrix, SymmetricArray)
+        csr = sp.csr_array(matrix, dtype=np.float32 if is_ready else np.float64, copy=is_shared)
     except (TypeError, ValueError) as error:
         if isinstance(error, GraphError):
             raise

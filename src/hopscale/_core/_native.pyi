@@ -1,8 +1,8 @@
 """Types of the kernels.
 
 A class checks its arrays when it is made and keeps them; they must not be changed afterwards. What does not fit raises
-ValueError. Tables of vectors have rows of a multiple of 16 floats. kernels.hpp and portable.hpp say what
-is computed, structs.hpp what the fields mean.
+ValueError. Tables of vectors have rows of a multiple of 16 floats. kernels.hpp, portable.hpp and text.hpp say what is
+computed, structs.hpp what the fields mean.
 """
 
 from collections.abc import Sequence
@@ -94,3 +94,7 @@ def sample_rows(
     stream: int,
     stop: _Bytes,
 ) -> tuple[_Offsets, _Ids, _Floats]: ...
+def encode_text(
+    data: bytes, start: int, delimiter: str | None, groups: Sequence[int]
+) -> list[tuple[_Ids, bytes]] | None: ...
+def encode_lists(data: bytes) -> tuple[bytes, _Offsets, _Ids, bytes, bool] | None: ...

@@ -5,9 +5,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "portable.hpp"
+#include "text.hpp"
 
 namespace hopscale {
 namespace {
@@ -140,6 +142,38 @@ nb::tuple checked_sample_rows(const Held<Graph> &graph, const Held<Csr> &feature
                           owned(std::move(rows.values)));
 }
 
+nb::bytes joined(const std::string &names) { return nb::bytes(names.data(), names.size() - !names.empty()); }
+
+nb::object checked_encode_text(const nb::bytes &data, std::int64_t start, std::optional<char> delimiter,
+                               const std::vector<int> &groups) {
+    check_range(start, std::int64_t(data.size()), std::int64_t(data.size()), "encode_text: start and the end of data");
+    require(!delimiter || (*delimiter > 0 && !std::strchr("\n\" ", *delimiter)),
+            "encode_text: delimiter must be ASCII, and no line end, quote or space");
+    require(groups.size() > 1, "encode_text: groups must be those of two columns or more");
+    for (const int group : groups)
+        require(group >= -1 && group < int(groups.size()), "encode_text: groups must be numbers of groups, or -1");
+    const auto encode = [&, text = std::string_view(data.c_str(), data.size()).substr(std::size_t(start))] {
+        nb::gil_scoped_release release;
+        return encode_text(text, delimiter, groups);
+    };
+    auto coded = encode();
+    if (!coded) return nb::none();
+    nb::list found;
+    for (CodedCells &cells : *coded) found.append(nb::make_tuple(owned(std::move(cells.codes)), joined(cells.names)));
+    return found;
+}
+
+nb::object bound_encode_lists(const nb::bytes &data) {
+    const auto encode = [text = std::string_view(data.c_str(), data.size())] {
+        nb::gil_scoped_release release;
+        return encode_lists(text);
+    };
+    auto coded = encode();
+    if (!coded) return nb::none();
+    return nb::make_tuple(joined(coded->keys), owned(std::move(coded->lengths)), owned(std::move(coded->items.codes)),
+                          joined(coded->items.names), coded->whole);
+}
+
 }  // namespace
 
 const Kernels *chosen = available().back();
@@ -168,6 +202,8 @@ NB_MODULE(_native, m) {
     m.def("sample_walks", &checked_sample_walks, "graph"_a, "starts"_a, "count"_a, "seed"_a, "out"_out, Release());
     m.def("sample_rows", &checked_sample_rows, "graph"_a, "features"_a, "nodes"_a, "walks"_a, "hops"_a, "scale"_a,
           "seed"_a, "stream"_a, "stop"_out);
+    m.def("encode_text", &checked_encode_text, "data"_a, "start"_a, "delimiter"_a.none(), "groups"_a);
+    m.def("encode_lists", &bound_encode_lists, "data"_a);
 }
 
 }  // namespace hopscale

@@ -14,7 +14,6 @@ from hopscale.datasets.registry import Published
 from hopscale.exceptions import FileFormatError
 from hopscale.graph import AttributedGraph
 from hopscale.io.assemble import label_array
-from hopscale.io.content import as_text
 from hopscale.io.delimited import read_pairs, read_rows
 from hopscale.io.edges import from_edges
 from hopscale.io.feature_json import read_feature_json
@@ -44,7 +43,7 @@ def _musae(entry: Published, contents: Mapping[str, bytes]) -> _Parts:
     """The format of the paper's authors: edges and targets as CSV, features as JSON."""
     source = {role: (contents[role], file.name) for role, file in entry.files.items()}
     [ends], _ = read_pairs(read_rows(*source["edges"], True, node_columns=2), "weight", None)
-    given = read_feature_json(as_text(*source["features"]), source["features"][1])
+    given = read_feature_json(*source["features"])
     rows, columns = _numbers(given.listed)[given.rows], _numbers(given.features)
     shape = (entry.nodes, entry.columns or int(columns.max(initial=-1)) + 1)
     nodes = np.arange(entry.nodes)

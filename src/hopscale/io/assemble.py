@@ -160,11 +160,11 @@ def _row_numbers(ends: Names, features: Any) -> NDArray[np.int64]:
     n = np.shape(features)[0] if np.ndim(features) or sp.issparse(features) else 0
     names = ends.vocabulary
     if names.dtype != np.int64 or (len(names) and (names.min() < 0 or names.max() >= n)):
-        strange = np.array([type(name) is not int or not 0 <= name < n for name in names.tolist()])
-        stranger = ends.at(int(np.argmax(strange[ends.codes])))
+        is_other = np.array([type(name) is not int or not 0 <= name < n for name in names.tolist()])
+        other = ends.at(int(np.argmax(is_other[ends.codes])))
         raise GraphError(
             f"a feature matrix of {n} rows needs node_ids to say which node each row is, unless the ids are "
-            f"the row numbers 0 to {n - 1}; an edge names {stranger!r}"
+            f"the row numbers 0 to {n - 1}; an edge names {other!r}"
         )
     return np.arange(n, dtype=np.int64)
 
@@ -198,11 +198,7 @@ def _adjacency(
         weights = None if weights is None else weights[~loops]
     elif weights is not None:
         weights = np.where(loops, weights / 2, weights)  # a self-loop is its own mirror image
-    triangle = _matrix(low, high, weights, (n, n))
-    matrix = SymmetricArray(triangle + triangle.T)
-    if weights is None:
-        matrix.data[:] = 1
-    return matrix
+    return SymmetricArray(_matrix(low, high, weights, (n, n), mirrored=True))
 
 
 def _feature_matrix(
@@ -221,16 +217,23 @@ def _feature_matrix(
 
 
 def _matrix(
-    u: NDArray[Any], v: NDArray[Any], values: NDArray[np.float64] | None, shape: tuple[int, int]
+    u: NDArray[Any],
+    v: NDArray[Any],
+    values: NDArray[np.float64] | None,
+    shape: tuple[int, int],
+    *,
+    mirrored: bool = False,
 ) -> sp.csr_array:
     """CSR of triples; repeats add up in the order of the triples, or count once without values."""
     index = np.int32 if max(*shape, len(u)) <= np.iinfo(np.int32).max else np.int64
-    data = np.ones(len(u), dtype=np.float32) if values is None else values
+    data = np.ones(len(u), dtype=bool) if values is None else values
     triples = sp.coo_array((data, (u.astype(index, copy=False), v.astype(index, copy=False))), shape=shape)
     # Two changes of format sort rows in linear time; adding repeats up first would sort each row by comparisons.
     triples.has_canonical_format = True
     matrix = triples.tocsc().tocsr()
     matrix.sum_duplicates()
+    if mirrored:
+        matrix = matrix + matrix.T
     if values is None:
-        matrix.data[:] = 1
+        matrix.data = np.ones(matrix.nnz, dtype=np.float32)
     return matrix

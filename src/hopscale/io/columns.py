@@ -17,7 +17,6 @@ __all__ = [
     "is_whole",
     "looks_like_header",
     "may_be_header",
-    "written_length",
 ]
 
 WIDE_TABLE = (
@@ -58,21 +57,6 @@ def all_whole(texts: list[str]) -> bool:
     except ValueError:
         return False
     return all(map(is_whole, texts))
-
-
-def written_length(numbers: NDArray[np.int64]) -> int:
-    """Number of digits and signs that it takes to write some numbers.
-
-    Examples
-    --------
-    >>> written_length(np.array([0, 10, -7]))
-    5
-    """
-    length = numbers.size + int(np.count_nonzero(numbers < 0))
-    size = np.abs(numbers).view(np.uint64)  # the absolute value of the smallest number is no int64
-    for digits in range(1, len(str(size.max(initial=0)))):
-        length += int(np.count_nonzero(size >= np.uint64(10**digits)))
-    return length
 
 
 def is_node_name(column: str) -> bool:

@@ -1,4 +1,4 @@
-"""CSV and its kin: read in bulk, and once more row by row where something is wrong, to name the line."""
+"""CSV and its kin: plain text is read by a kernel, all else by Python; only errors look for the line."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import FileFormatError
+from hopscale._core import _native
+from hopscale.exceptions import FileFormatError, Setting
 from hopscale.graph import name_array
-from hopscale.io.arrow import Columns, columns_by_arrow
-from hopscale.io.columns import is_whole, looks_like_header, written_length
+from hopscale.io.columns import looks_like_header
 from hopscale.io.content import as_text
 from hopscale.io.naming import Coder, Names
 
 __all__ = ["Rows", "read_columns", "read_pairs", "read_rows"]
 
-# Shorter files are read before pyarrow would be imported.
-_WORTH_ARROW = 1 << 20
+# Names of each group of columns, and the amounts if there are any.
+_Columns = tuple[list[Names], NDArray[np.float64] | None]
+
 # Bytes that are decoded, and rows that are taken apart, at once: few enough to stay in the processor's cache.
 _PIECE = 1 << 16
 _BATCH = 1 << 11
@@ -73,16 +74,16 @@ class Rows:
     def position(self, column: str) -> int:
         """Where a column is, by its name."""
         if self.header is None or column not in self.header:
-            raise FileFormatError(f"{self.path} has no column {column!r}; {self.columns}")
+            raise FileFormatError(f"{self.path} has no column {column!r}; ", *self.columns)
         return self.header.index(column)
 
     @property
-    def columns(self) -> str:
-        """The columns there are, and what may have gone wrong with them, in words."""
+    def columns(self) -> tuple[str | Setting, ...]:
+        """The columns there are, and what may have gone wrong with them, as parts of a message."""
         if self.header is None:
-            return "it has no header (if the first line is one, pass header=True)"
+            return "it has no header (if the first line is one, give ", Setting("header", True), ")"
         index = "; the first has no name: if pandas wrote it, write the file with index=False"
-        return f"its columns are {self.header}{index if not self.header[0] else ''}"
+        return (f"its columns are {self.header}{index if not self.header[0] else ''}",)
 
 
 def read_rows(
@@ -144,47 +145,59 @@ def read_pairs(
     return names, amounts
 
 
-def read_columns(rows: Rows, groups: Sequence[tuple[int, ...]], amount_at: int | None = None) -> Columns | None:
-    """Columns of names, without blank space around them, and one of numbers; None if a row is not as the first.
+def read_columns(rows: Rows, groups: Sequence[tuple[int, ...]], amount_at: int | None = None) -> _Columns | None:
+    """Columns of text, without blank space around the cells, and one of numbers; None if a row is not as the first.
 
-    The columns of a group have one vocabulary; if there are several, they stand side by side. Names are text, or whole
-    numbers, but only where all of a group are written as Python would write them.
+    The columns of a group have one vocabulary; if there are several, they stand side by side.
     """
     line, cells = rows.first()
     start = 0
     for _ in range(line - 1 - rows.offset):
         start = rows.body.index(b"\n", start) + 1
-    read = None
-    if len(rows.body) >= _WORTH_ARROW:
-        read = columns_by_arrow(rows.body, start, rows.delimiter, cells, groups, amount_at)
-    data = rows.body[start:] if read is None else b""
-    if read is None and amount_at is None and len(cells) == 2 and all(map(is_whole, cells)):
-        read = _numbers_by_numpy(data, rows.delimiter, groups)
+    read = _columns_at_once(rows.body, start, rows.delimiter, len(cells), groups, amount_at)
     if read is None:
-        read = _columns_by_csv(data, rows.delimiter, len(cells), groups, amount_at)
+        read = _columns_by_csv(rows.body[start:], rows.delimiter, len(cells), groups, amount_at)
     if read is None:
         return None
     names, amounts = read
     return list(map(_without_blanks, names)), amounts
 
 
-def _numbers_by_numpy(data: bytes, delimiter: str | None, groups: Sequence[tuple[int, ...]]) -> Columns | None:
-    """Two columns of whole numbers, None if anything but numbers as Python would write them is there."""
-    if not data.isascii() or re.search(rb"[0-9]{19}", data):  # some releases of NumPy wrap around
+def _columns_at_once(
+    data: bytes,
+    start: int,
+    delimiter: str | None,
+    width: int,
+    groups: Sequence[tuple[int, ...]],
+    amount_at: int | None,
+) -> _Columns | None:
+    """Columns of plain text as :func:`_columns_by_csv` would read them, None if it is not plain."""
+    wanted = [*groups, *([] if amount_at is None else [(amount_at,)])]
+    group_of = {at: number for number, group in enumerate(wanted) for at in group}
+    if width < 2 or len(group_of) < sum(map(len, wanted)):  # a column that is wanted twice
         return None
-    try:
-        numbers = np.loadtxt(io.BytesIO(data), dtype=np.int64, delimiter=delimiter, comments=None, ndmin=2)
-    except ValueError:
+    coded = _native.encode_text(data, start, delimiter, [group_of.get(at, -1) for at in range(width)])
+    if coded is None:
         return None
-    if numbers.shape[1:] != (2,) or len(data) != written_length(numbers) + len(numbers) + data.count(b"\n"):
-        return None
-    return [Names.of(numbers[:, group].ravel()).reshaped(len(group)) for group in groups], None
+    columns = [(codes, vocabulary.decode().split("\n")) for codes, vocabulary in coded]
+    amounts = None
+    if amount_at is not None:
+        codes, texts = columns.pop()
+        try:
+            amounts = np.array(list(map(float, texts)), dtype=np.float64)[codes]
+        except ValueError:
+            return None
+    names = [
+        Names(codes, name_array(texts), is_ordered=True).reshaped(len(group))
+        for (codes, texts), group in zip(columns, groups, strict=True)
+    ]
+    return names, amounts
 
 
 def _columns_by_csv(
     data: bytes, delimiter: str | None, width: int, groups: Sequence[tuple[int, ...]], amount_at: int | None
-) -> Columns | None:
-    """The same with Python's own means."""
+) -> _Columns | None:
+    """Columns of any text, by Python's own reader."""
     reader: Iterator[list[str]]
     if delimiter is None:
         reader = map(str.split, _lines(data))

@@ -12,8 +12,11 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from hopscale._core import _native
 from hopscale.exceptions import FileFormatError
+from hopscale.graph import name_array
 from hopscale.io.assemble import FeatureEntries
+from hopscale.io.content import as_text
 from hopscale.io.naming import Names
 
 __all__ = ["read_feature_json"]
@@ -22,7 +25,7 @@ __all__ = ["read_feature_json"]
 _Read = tuple[Sequence[Any], Names, NDArray[np.float64] | None]
 
 
-def read_feature_json(text: str, path: str | os.PathLike[str]) -> FeatureEntries:
+def read_feature_json(data: bytes, path: str | os.PathLike[str]) -> FeatureEntries:
     """Feature entries of ``{"0": [1, 5], ...}`` or ``{"0": {"tea": 2.5}, ...}``, with names as text.
 
     A feature that a list repeats counts once, as in the authors' files, some of which do so. A node with
@@ -30,7 +33,7 @@ def read_feature_json(text: str, path: str | os.PathLike[str]) -> FeatureEntries
 
     Parameters
     ----------
-    text : str
+    data : bytes
         Content of the file.
     path : path-like
         Its name, for errors.
@@ -41,11 +44,14 @@ def read_feature_json(text: str, path: str | os.PathLike[str]) -> FeatureEntries
 
     Examples
     --------
-    >>> entries = read_feature_json('{"7": [3, 1, 3], "8": []}', "features.json")
+    >>> entries = read_feature_json(b'{"7": [3, 1, 3], "8": []}', "features.json")
     >>> entries.rows.tolist(), entries.features.vocabulary.tolist(), entries.listed.vocabulary.tolist()
     ([0, 0, 0], [1, 3], ['7', '8'])
     """
-    by_node = _parse(text, path)
+    entries = _at_once(data)
+    if entries is not None:
+        return entries
+    by_node = _parse(as_text(data, path), path)
     if not isinstance(by_node, dict):
         raise FileFormatError(
             f'{path}: expected one object such as {{"0": [1, 5]}}, with the features of every node, '
@@ -54,6 +60,21 @@ def read_feature_json(text: str, path: str | os.PathLike[str]) -> FeatureEntries
     described, features, values = _in_bulk(by_node) or _one_by_one(by_node, path)
     counts = np.fromiter(map(len, described), dtype=np.int64)
     return FeatureEntries(Names.of(by_node), np.repeat(np.arange(len(counts)), counts), features, values)
+
+
+def _at_once(data: bytes) -> FeatureEntries | None:
+    """Features of plain lists, of text or of whole numbers; None for all else."""
+    coded = _native.encode_lists(data)
+    if coded is None or not len(coded[2]):
+        return None
+    nodes, counts, codes, features, is_whole = coded
+    try:
+        listed, texts = nodes.decode().split("\n"), features.decode().split("\n")
+    except UnicodeDecodeError:
+        return None
+    named = Names(codes, name_array(texts), is_ordered=True)
+    rows = np.repeat(np.arange(len(counts)), counts)
+    return FeatureEntries(Names.of(dict.fromkeys(listed)), rows, named.renamed(int) if is_whole else named)
 
 
 def _in_bulk(by_node: dict[str, Any]) -> _Read | None:

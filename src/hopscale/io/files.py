@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import FileFormatError, HopscaleWarning, ParameterError
+from hopscale.exceptions import FileFormatError, HopscaleWarning, ParameterError, Setting
 from hopscale.graph import AttributedGraph
 from hopscale.io.assemble import FeatureEntries, assemble
 from hopscale.io.columns import WIDE_TABLE, all_whole, is_amount_name, is_node_name, is_whole, may_be_header
-from hopscale.io.content import as_text, content_kind, existing, read_content
+from hopscale.io.content import content_kind, existing, read_content
 from hopscale.io.delimited import Rows, read_pairs, read_rows
 from hopscale.io.feature_json import read_feature_json
 from hopscale.io.label_file import labels_by_node
@@ -121,15 +121,15 @@ def read_graph(
         entries = _read_features(features, header, value, nodes, whole=whole)
         if unknown == "error":
             _refuse_unknown(entries, nodes, features, header, value)
-        nodes = distinct(ends, entries.listed)
     by_node = None
     if labels is not None:
+        nodes = distinct(ends, *([entries.listed] if entries else []))
         rows = read_rows(read_content(labels), labels, header, node_columns=1, named=(node_column, label_column))
-        by_node, strangers = labels_by_node(
+        by_node, left_out = labels_by_node(
             rows, nodes, whole=whole, node_column=node_column, label_column=label_column, unknown=unknown
         )
-        if strangers:
-            _warn(strangers)
+        if left_out:
+            _warn(*left_out)
     return assemble(ends, weights, entries, labels=by_node, self_loops=self_loops)
 
 
@@ -144,8 +144,8 @@ def _like_edges(column: Names, whole: bool, path: _PathLike) -> Names:
         return column if _is_text(column) else column.renamed(str)
     named = _named(column)
     if _is_text(named):
-        stranger = next(name for name in named.vocabulary.tolist() if not is_whole(name))
-        raise FileFormatError(f"{path}: node {stranger!r} is not a whole number, while all nodes of the edge file are")
+        other = next(name for name in named.vocabulary.tolist() if not is_whole(name))
+        raise FileFormatError(f"{path}: node {other!r} is not a whole number, while all nodes of the edge file are")
     return named
 
 
@@ -154,9 +154,9 @@ def _is_text(column: Names) -> bool:
     return len(column.vocabulary) > 0 and isinstance(column.vocabulary[0], str)
 
 
-def _warn(message: str, depth: int = 0) -> None:
+def _warn(*message: str | Setting, depth: int = 0) -> None:
     """Warn the caller of :func:`read_graph`, which is ``depth`` calls above the caller of this."""
-    warnings.warn(message, HopscaleWarning, stacklevel=3 + depth)
+    warnings.warn(HopscaleWarning(*message), stacklevel=3 + depth)
 
 
 def _read_edges(path: _PathLike, header: bool | None, weight: str | None) -> tuple[Names, NDArray[np.float64] | None]:
@@ -164,10 +164,11 @@ def _read_edges(path: _PathLike, header: bool | None, weight: str | None) -> tup
     at = _amount_at(rows, "source,target,weight", weight)
     if at == 2 and weight is None and rows.header and not is_amount_name(rows.header[2]):
         if is_node_name(rows.header[2]) or not rows.header[0]:
-            raise FileFormatError(f"{path}: expected source,target or source,target,weight, but {rows.columns}")
+            raise FileFormatError(f"{path}: expected source,target or source,target,weight, but ", *rows.columns)
         _warn(
-            f"{path}: the column {rows.header[2]!r} is passed over; if it holds the weights of the edges, pass "
-            f"weight={rows.header[2]!r} or call it weight",
+            f"{path}: the column {rows.header[2]!r} is passed over; if it holds the weights of the edges, give ",
+            Setting("weight", rows.header[2]),
+            " or call it weight",
             depth=1,
         )
         at = None
@@ -175,7 +176,7 @@ def _read_edges(path: _PathLike, header: bool | None, weight: str | None) -> tup
     if header is None and rows.header is None and ends.vocabulary.dtype == object:
         first, others = ends.codes[0].tolist(), ends.codes[1:]
         if may_be_header((ends.at(0), first[0], others), (ends.at(1), first[1], others)):
-            _warn(_first_line_in_doubt(ends.at(0), ends.at(1), path, "two nodes", "source,target"), depth=1)
+            _warn_of_first_line(ends.at(0), ends.at(1), path, "two nodes", "source,target")
     return ends, weights
 
 
@@ -184,7 +185,7 @@ def _read_features(
 ) -> FeatureEntries:
     data = read_content(path)
     if _is_json(data):
-        raw = read_feature_json(as_text(data, path), path)
+        raw = read_feature_json(data, path)
     else:
         rows = _feature_rows(data, path, header, value)
         raw = _feature_pairs(rows, value)
@@ -192,7 +193,7 @@ def _read_features(
             node, feature = raw.listed.at(0), str(raw.features.at(0))
             columns = ((node, raw.listed.codes), (feature, raw.features.codes))
             if node not in nodes and may_be_header(*((first, codes[0], codes[1:]) for first, codes in columns)):
-                _warn(_first_line_in_doubt(node, feature, path, "a node and its feature", "node,feature"), depth=1)
+                _warn_of_first_line(node, feature, path, "a node and its feature", "node,feature")
     return replace(raw, listed=_like_edges(raw.listed, whole, path), features=_named(raw.features))
 
 
@@ -200,10 +201,14 @@ def _is_json(data: bytes) -> bool:
     return data.lstrip()[:1] in (b"{", b"[")
 
 
-def _first_line_in_doubt(first: str, second: str, path: _PathLike, things: str, names: str) -> str:
-    return (
+def _warn_of_first_line(first: str, second: str, path: _PathLike, things: str, names: str) -> None:
+    _warn(
         f"{path}: the first line is read as {things}, {first!r} and {second!r}, which no other line names; if it "
-        f"names the columns, pass header=True or call them {names}, and if it does not, pass header=False"
+        "names the columns, give ",
+        Setting("header", True),
+        f" or call them {names}, and if it does not, give ",
+        Setting("header", False),
+        depth=2,
     )
 
 
@@ -215,8 +220,11 @@ def _feature_pairs(rows: Rows, value: str | None) -> FeatureEntries:
     at = _amount_at(rows, "node,feature,value", value, f". {WIDE_TABLE}")
     if at == 2 and value is None and rows.header and not is_amount_name(rows.header[2]):
         raise FileFormatError(
-            f"{rows.path}: expected node,feature or node,feature,value, but {rows.columns}; if {rows.header[2]!r} "
-            f"holds the values, pass value={rows.header[2]!r}. {WIDE_TABLE}"
+            f"{rows.path}: expected node,feature or node,feature,value, but ",
+            *rows.columns,
+            f"; if {rows.header[2]!r} holds the values, give ",
+            Setting("value", rows.header[2]),
+            f". {WIDE_TABLE}",
         )
     (nodes, features), values = read_pairs(rows, "value", at, groups=((0,), (1,)))
     return FeatureEntries(nodes, None, features, values)
@@ -226,13 +234,13 @@ def _amount_at(rows: Rows, layout: str, named: str | None, advice: str = "") -> 
     """Column of the weights or values: the one that was named, else the third if there is one."""
     line, cells = rows.first()
     if len(cells) < 2 or (len(cells) > 3 and named is None):
-        called = f", but {rows.columns}" if rows.header else ""
         raise FileFormatError(
-            f"{rows.path}, line {line}: {len(cells)} column(s); expected {layout}, the last if there is one"
-            f"{called}{advice if len(cells) > 3 else ''}"
+            f"{rows.path}, line {line}: {len(cells)} column(s); expected {layout}, the last if there is one",
+            *((", but ", *rows.columns) if rows.header else ()),
+            advice if len(cells) > 3 else "",
         )
     if rows.header and len(rows.header) < len(cells):
-        raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s), but {rows.columns}")
+        raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s), but ", *rows.columns)
     if named is not None:
         return rows.position(named)
     return 2 if len(cells) == 3 else None
@@ -244,12 +252,13 @@ def _refuse_unknown(
     unknown = rows_of(entries.listed, nodes) < 0
     if not unknown.any():
         return
-    strangers = distinct(entries.listed.with_codes(entries.listed.codes[unknown])).tolist()
+    names = distinct(entries.listed.with_codes(entries.listed.codes[unknown])).tolist()
     where = str(path)
     data = read_content(path)
     if not _is_json(data):
         where += f", line {_feature_rows(data, path, header, value).line(int(np.argmax(unknown)))}"
     raise FileFormatError(
-        f"{where}: {len(strangers)} node(s) that no edge names: {listing(strangers)}; pass unknown='isolate' to "
-        "take them for isolated nodes"
+        f"{where}: {len(names)} node(s) that no edge names: {listing(names)}; give ",
+        Setting("unknown", "isolate"),
+        " to take them for isolated nodes",
     )

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import FileFormatError
+from hopscale.exceptions import FileFormatError, Setting
 from hopscale.io.columns import is_whole
 from hopscale.io.delimited import Rows, read_columns
 from hopscale.io.naming import Unknown, listing, rows_of
@@ -23,7 +23,7 @@ def labels_by_node(
     node_column: str | None,
     label_column: str | None,
     unknown: Unknown,
-) -> tuple[dict[Any, Any], str]:
+) -> tuple[dict[Any, Any], tuple[str | Setting, ...]]:
     """Label of every node that has one: ints or floats if all are numbers, else text.
 
     Parameters
@@ -42,14 +42,14 @@ def labels_by_node(
     Returns
     -------
     dict
-    str
-        What was left out, in words, or nothing.
+    tuple of str and Setting
+        What was left out, as parts of a message, or nothing.
     """
     node_at = 0 if node_column is None else rows.position(node_column)
     label_at = -1 if label_column is None else rows.position(label_column)
     width = len(next(iter(rows), (0, []))[1])
     if not width:
-        return {}, ""
+        return {}, ()
     read = read_columns(rows, ((node_at,), (label_at % width,))) if max(node_at, label_at, 1) < width else None
     if read is None:
         _refuse(rows, max(node_at, label_at, 1))
@@ -59,9 +59,9 @@ def labels_by_node(
     elif named.vocabulary.dtype == np.int64:
         named = named.renamed(str)
     at = rows_of(named, nodes)
-    strange = at < 0
+    unknown_nodes = at < 0
     texts = np.array(list(map(str, labels.vocabulary.tolist())), dtype=object)
-    told = np.flatnonzero(~strange & (texts != "")[labels.codes])
+    told = np.flatnonzero(~unknown_nodes & (texts != "")[labels.codes])
     label = np.empty(len(nodes), dtype=labels.codes.dtype)
     backwards = told[::-1]  # so that the first label of a node is the one that stays
     label[at[backwards]] = labels.codes[backwards]
@@ -73,13 +73,21 @@ def labels_by_node(
             f"{rows.path}, line {rows.line(row)}: node {named.at(row)!r} has label {texts[labels.codes[row]]!r}, "
             f"but {texts[label[at[row]]]!r} before"
         )
-    first_line = rows.line(int(np.argmax(strange))) if strange.any() else 0
-    if strange.any() and (unknown == "error" or strange.all()):
-        node = named.at(int(np.argmax(strange)))
-        raise FileFormatError(f"{rows.path}, line {first_line}: node {node!r} is in neither {_advice(rows)}")
     given = dict(zip(nodes[at[told]].tolist(), texts[labels.codes[told]].tolist(), strict=True))
-    strangers = list(dict.fromkeys(named.vocabulary[named.codes[strange]].tolist()))
-    return _typed(given), _left_out(rows, strangers, first_line) if strangers else ""
+    if not unknown_nodes.any():
+        return _typed(given), ()
+    names = list(dict.fromkeys(named.vocabulary[named.codes[unknown_nodes]].tolist()))
+    line = rows.line(int(np.argmax(unknown_nodes)))
+    advice = (
+        " in neither the edges nor the features; if the nodes are in another column, name it with ",
+        Setting("node_column"),
+        ": ",
+        *rows.columns,
+    )
+    if unknown == "error" or unknown_nodes.all():
+        raise FileFormatError(f"{rows.path}, line {line}: node {names[0]!r} is", *advice)
+    left_out = f"the labels of {len(names)} node(s) are left out, {listing(names)}, the first in line {line}: they are"
+    return _typed(given), (f"{rows.path}: {left_out}", *advice)
 
 
 def _refuse(rows: Rows, last: int) -> NoReturn:
@@ -90,19 +98,8 @@ def _refuse(rows: Rows, last: int) -> NoReturn:
             expected = f"instead of {width}" if width > 1 else "where a node and its label are two"
             raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s) {expected}")
         if width <= last:
-            raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s), but {rows.columns}")
+            raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s), but ", *rows.columns)
     raise AssertionError(f"{rows.path} was refused, but every row is right")
-
-
-def _left_out(rows: Rows, strangers: list[Any], line: int) -> str:
-    return (
-        f"{rows.path}: the labels of {len(strangers)} node(s) are left out, {listing(strangers)}, the first in "
-        f"line {line}: they are in neither {_advice(rows)}"
-    )
-
-
-def _advice(rows: Rows) -> str:
-    return "the edges nor the features; if the nodes are in another column, name it with node_column: " + rows.columns
 
 
 def _typed(given: dict[Any, str]) -> dict[Any, Any]:

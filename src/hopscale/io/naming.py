@@ -113,7 +113,7 @@ class Names:
     def renamed(self, change: Callable[[Any], Hashable]) -> Names:
         """Every name changed; those that become equal become one."""
         other = Names.of(list(map(change, self.vocabulary.tolist())))
-        return Names(other.codes[self.codes], other.vocabulary)
+        return Names(other.codes[self.codes], other.vocabulary, is_ordered=self.is_ordered and other.is_ordered)
 
     def ordered(self) -> Names:
         """The same column, every name used, sorted if all are whole numbers, else in the order of first sight.
@@ -164,7 +164,10 @@ def distinct(*columns: Names) -> NDArray[Any]:
     vocabularies = [column.ordered().vocabulary for column in columns if len(column)]
     if not vocabularies:
         return np.empty(0, dtype=np.int64)
-    return vocabularies[0] if len(vocabularies) == 1 else Names.of(_joined(vocabularies)).ordered().vocabulary
+    if len(vocabularies) == 1:
+        return vocabularies[0]
+    names = name_array(dict.fromkeys(_joined(vocabularies).tolist()))
+    return names[np.argsort(names, kind="stable")] if _all_whole(names) else names
 
 
 def rows_of(column: Names, names: NDArray[Any]) -> NDArray[Any]:
@@ -270,7 +273,7 @@ def _positions(column: NDArray[Any], names: NDArray[Any]) -> NDArray[np.int64]:
     """Position in ``names`` of each entry of an array of names, -1 where it is not there."""
     if column.dtype != np.int64 or names.dtype != np.int64:
         try:
-            row = {name: position for position, name in enumerate(names.tolist())}
+            row = dict(zip(names.tolist(), range(len(names)), strict=True))
         except TypeError as error:
             raise GraphError(f"names of nodes and features must be hashable ({error})") from None
         return np.fromiter(map(row.get, column.tolist(), repeat(-1)), dtype=np.int64, count=len(column))

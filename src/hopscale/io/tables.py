@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import GraphError, HopscaleError, HopscaleWarning
-from hopscale.graph import AttributedGraph
-from hopscale.io.arrow import names_of_arrow
+from hopscale.exceptions import GraphError, HopscaleError, HopscaleWarning, Setting
+from hopscale.graph import AttributedGraph, name_array
 from hopscale.io.assemble import FeatureEntries, amounts, assemble
 from hopscale.io.columns import WIDE_TABLE, is_amount_name, is_node_name
 from hopscale.io.naming import Names, Unknown, check_unknown, distinct, known_rows, listing, rows_of
@@ -123,9 +122,11 @@ def _weight_column(table: _Table, source: str | None, target: str | None) -> str
                 f"edges has the columns {table.names_of_columns}; say which two hold the nodes with source and target"
             )
         if table.is_numeric(others[0]):
+            setting = Setting("weight", others[0])
             warnings.warn(
-                f"the column {others[0]!r} of edges is passed over; if it holds the weights, pass weight={others[0]!r}",
-                HopscaleWarning,
+                HopscaleWarning(
+                    f"the column {others[0]!r} of edges is passed over; if it holds the weights, give ", setting
+                ),
                 stacklevel=3,
             )
     return None
@@ -170,10 +171,10 @@ def _labels(
             raise GraphError(f"labels, row {row}: node {name!r} has label {value!r}, but {given[name]!r} before")
     known = rows_of(Names.of(given), nodes) >= 0
     if known.all() or not known.any() or unknown == "error":
-        return given  # strangers among them are refused with the graph
-    strangers = [name for name, meets in zip(given, known, strict=True) if not meets]
+        return given  # unknown nodes among them are refused with the graph
+    left_out = [name for name, meets in zip(given, known, strict=True) if not meets]
     warnings.warn(
-        f"the labels of {len(strangers)} node(s) are left out: {listing(strangers)} are in neither the edges nor the "
+        f"the labels of {len(left_out)} node(s) are left out: {listing(left_out)} are in neither the edges nor the "
         "features",
         HopscaleWarning,
         stacklevel=3,
@@ -287,9 +288,31 @@ def _names(column: Any, role: str) -> Names:
     import pyarrow as pa
 
     if not pa.types.is_integer(column.type) and not pa.types.is_floating(column.type):
-        return names_of_arrow(column)
+        return _text_names(column)
     numbers = column.to_numpy()
     missing = np.isnan(numbers)
     if missing.any():
         raise GraphError(f"{role}, row {int(np.argmax(missing))}: the name of a node or feature is missing (NaN)")
     return Names.of(numbers)
+
+
+def _text_names(column: Any) -> Names:
+    """Names of a chunked column of text or anything else but numbers; dictionaries are kept as they are."""
+    import pyarrow as pa
+
+    if not len(column):
+        return Names.of([])
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()  # with one dictionary for all chunks
+    elif column.num_chunks > 1:
+        try:
+            column = column.unify_dictionaries()
+        except pa.ArrowNotImplementedError:  # as for some kinds of values
+            column = column.cast(column.type.value_type).dictionary_encode()
+    # Each name becomes a Python object once, however often it occurs.
+    names = column.chunk(0).dictionary.to_pylist()
+    codes = np.concatenate([chunk.indices.to_numpy() for chunk in column.chunks])
+    if len(set(names)) == len(names):
+        return Names(codes, name_array(names))
+    distinct = Names.of(names)  # dictionaries of other makers may repeat a value
+    return distinct.with_codes(distinct.codes[codes])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hopscale.exceptions import ParameterError
+from hopscale.exceptions import ParameterError, Setting
 from hopscale.graph import name_array
 from hopscale.io.atomic import replacing
 
@@ -111,7 +111,8 @@ def vector_format(path: str | os.PathLike[str], name: str | None = None) -> str:
     if chosen is None:
         raise ParameterError(
             f"{os.fspath(path)!r} does not say in which format vectors are to be written: let it end in one of "
-            f"{', '.join(_SUFFIXES)}, or pass format"
+            f"{', '.join(_SUFFIXES)}, or give ",
+            Setting("format"),
         )
     if chosen not in _WRITERS:
         raise ParameterError(f"format must be one of {', '.join(map(repr, _WRITERS))}, not {name!r}")

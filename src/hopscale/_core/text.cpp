@@ -1,0 +1,229 @@
+#include "text.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <future>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "simd.hpp"
+
+namespace hopscale {
+namespace {
+
+constexpr std::ptrdiff_t LONGEST_CELL = 100'000;
+constexpr std::size_t BATCH = 64;  // cells whose places in memory are fetched at the same time
+constexpr std::size_t WORTH_A_THREAD = std::size_t(1) << 22;
+constexpr std::uint64_t ONES = 0x0101010101010101u, HIGH = 0x80 * ONES;
+
+// Eight bytes, the first in the lowest bits; past the end there are line feeds.
+std::uint64_t word(const char *p, const char *end) {
+    char padded[8] = {'\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n'};
+    if (end - p < 8) p = static_cast<const char *>(std::memcpy(padded, p, std::size_t(end - p)));
+    std::uint64_t w = 0;
+    for (int i = 0; i < 8; ++i) w |= std::uint64_t(std::uint8_t(p[i])) << 8 * i;
+    return w;
+}
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t w) {
+    hash = (hash ^ w) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 32;
+}
+
+struct Cell {
+    const char *begin, *end;
+    std::uint64_t hash;
+};
+
+// The cell up to the first byte whose high bit `stops` sets; bits that are set above that one do not matter.
+template <typename F> Cell cell_until(const char *begin, const char *end, F &&stops) {
+    std::uint64_t hash = 0;
+    for (const char *p = begin;; p += 8) {
+        const std::uint64_t w = word(p, end), high = stops(w);
+        if (high) {
+            const std::uint64_t kept = ((high & (0 - high)) >> 7) - 1;  // the bytes before the stop
+            return {begin, p + ((kept & ONES) * ONES >> 56), mixed(hash, w & kept)};
+        }
+        hash = mixed(hash, w);
+    }
+}
+
+std::uint64_t below(std::uint64_t w, std::uint64_t limit) { return (w - limit * ONES) & ~w & HIGH; }
+
+std::uint64_t same(std::uint64_t w, char c) { return below(w ^ std::uint8_t(c) * ONES, 1); }
+
+std::uint64_t line_ends(std::uint64_t w) { return same(w, '\n'); }
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+void strip(Cell &cell) {
+    if (cell.begin == cell.end || !(is_blank(*cell.begin) || is_blank(cell.end[-1]))) return;
+    while (cell.begin < cell.end && is_blank(*cell.begin)) ++cell.begin;
+    while (cell.begin < cell.end && is_blank(cell.end[-1])) --cell.end;
+    cell = cell_until(cell.begin, cell.end, line_ends);
+}
+
+// Numbers names in the order of first sight, by open addressing in a table that is at most half full.
+class Dictionary : public CodedCells {
+public:
+    void prefetch(const Cell &cell) const { HOPSCALE_PREFETCH(&slots_[cell.hash & (slots_.size() - 1)]); }
+
+    std::int32_t count() const { return count_; }
+
+    // False if there are too many names.
+    bool add(const Cell &cell) {
+        const auto hash = std::uint32_t(cell.hash);
+        const auto length = std::size_t(cell.end - cell.begin);
+        Slot *slot = place(hash, [&](const Slot &s) {
+            return s.hash == hash && s.start + length < names.size() && names[s.start + length] == '\n' &&
+                   !std::memcmp(&names[s.start], cell.begin, length);
+        });
+        codes.push_back(slot->code);
+        if (slot->code >= 0) return true;
+        if (count_ == std::numeric_limits<std::int32_t>::max()) return false;
+        *slot = {names.size(), hash, codes.back() = count_++};
+        names.append(cell.begin, length).push_back('\n');
+        if (2 * std::size_t(count_) < slots_.size()) return true;
+        std::vector<Slot> old(4 * slots_.size());
+        old.swap(slots_);
+        for (const Slot &s : old)
+            if (s.code >= 0) *place(s.hash, [](const Slot &) { return false; }) = s;
+        return true;
+    }
+
+    bool append(const Dictionary &other) {
+        const std::size_t before = codes.size();
+        for (const char *p = other.names.data(), *end = p + other.names.size(); p < end; ++p) {
+            const Cell name = cell_until(p, end, line_ends);
+            if (!add(name)) return false;
+            p = name.end;
+        }
+        const std::vector<std::int32_t> here(codes.begin() + std::ptrdiff_t(before), codes.end());
+        codes.resize(before + other.codes.size());
+        for (std::size_t i = 0; i < other.codes.size(); ++i) codes[before + i] = here[std::size_t(other.codes[i])];
+        return true;
+    }
+
+private:
+    struct Slot {
+        std::size_t start = 0;
+        std::uint32_t hash = 0;
+        std::int32_t code = -1;
+    };
+    std::vector<Slot> slots_ = std::vector<Slot>(64);
+    std::int32_t count_ = 0;
+
+    // The slot that `is_it` recognises, else the free one where it would be.
+    template <typename F> Slot *place(std::uint32_t hash, F &&is_it) {
+        std::size_t i = hash & (slots_.size() - 1);
+        while (slots_[i].code >= 0 && !is_it(slots_[i])) i = (i + 1) & (slots_.size() - 1);
+        return &slots_[i];
+    }
+};
+
+// All rows of text; false if it is not plain. BLANKS: they divide cells.
+template <bool BLANKS>
+bool read(const char *p, const char *end, char delimiter, const std::vector<int> &groups, std::vector<Dictionary> &to) {
+    const auto stops = [delimiter](std::uint64_t w) {
+        return BLANKS ? below(w, '!') | (w & HIGH) : same(w, delimiter) | line_ends(w);
+    };
+    const auto quotes = [](std::uint64_t w) { return same(w, '"') | line_ends(w); };
+    const auto at_line_end = [&] { return p == end || *p == '\n'; };
+    const auto skip_blanks = [&] { for (; p < end && is_blank(*p) && (BLANKS || *p != delimiter); ++p); };
+    std::vector<std::pair<Dictionary *, Cell>> batch;
+    const auto add_batch = [&batch] {
+        bool fits = true;
+        for (const auto &[dictionary, cell] : batch) fits &= dictionary->add(cell);
+        batch.clear();
+        return fits;
+    };
+    for (; p < end; ++p) {
+        const char *line = p;
+        skip_blanks();
+        if (at_line_end()) continue;
+        if (!BLANKS) p = line;  // a cell that begins with a space is not quoted
+        for (std::size_t column = 0;; ++column) {
+            if (column == groups.size()) return false;
+            const bool quoted = !BLANKS && p < end && *p == '"';
+            Cell cell = quoted ? cell_until(p + 1, end, quotes) : cell_until(p, end, stops);
+            p = cell.end + quoted;
+            if (quoted && (cell.end == end || *cell.end != '"' || !(at_line_end() || *p == delimiter))) return false;
+            if (BLANKS && !at_line_end() && !is_blank(*p)) return false;
+            if (cell.end - cell.begin > LONGEST_CELL) return false;
+            if (groups[column] >= 0) {
+                strip(cell);
+                batch.emplace_back(&to[std::size_t(groups[column])], cell);
+                batch.back().first->prefetch(cell);
+            }
+            if (BLANKS) skip_blanks();
+            if (at_line_end() && column + 1 < groups.size()) return false;
+            if (at_line_end()) break;
+            if (!BLANKS) ++p;
+        }
+        if (batch.size() >= BATCH && !add_batch()) return false;
+    }
+    return add_batch();
+}
+
+}  // namespace
+
+std::optional<std::vector<CodedCells>> encode_text(std::string_view text, std::optional<char> delimiter,
+                                                   const std::vector<int> &groups) {
+    const auto n_groups = std::size_t(std::max(0, *std::max_element(groups.begin(), groups.end()) + 1));
+    const std::size_t middle = text.size() < WORTH_A_THREAD ? text.npos : text.find('\n', text.size() / 2);
+    const char *begin = text.data(), *end = begin + text.size(), *cut = middle == text.npos ? end : begin + middle + 1;
+    std::vector<Dictionary> found(n_groups), rest(n_groups);
+    const auto read_rows = delimiter ? read<false> : read<true>;
+    const char sign = delimiter.value_or(' ');
+    auto plain = std::async(cut < end ? std::launch::async | std::launch::deferred : std::launch::deferred, read_rows,
+                            cut, end, sign, std::cref(groups), std::ref(rest));
+    if (!read_rows(begin, cut, sign, groups, found) || !plain.get()) return {};
+    for (std::size_t g = 0; g < n_groups; ++g)
+        if (!found[g].append(rest[g])) return {};
+    return std::vector<CodedCells>(std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+}
+
+std::optional<CodedLists> encode_lists(std::string_view text) {
+    const char *p = text.data(), *end = p + text.size();
+    Dictionary keys, items;
+    std::vector<std::int64_t> lengths;
+    char kind = 0;  // of the items: '"' or '0'
+    const auto next = [&] {
+        while (p < end && (is_blank(*p) || *p == '\n' || *p == '\r')) ++p;
+        return p < end ? *p++ : '\0';
+    };
+    const auto add_string = [&](Dictionary &to) {  // without escapes
+        const auto stops = [](std::uint64_t w) { return same(w, '"') | same(w, '\\') | below(w, ' '); };
+        const Cell cell = cell_until(p, end, stops);
+        p = cell.end + 1;
+        return cell.end < end && *cell.end == '"' && to.add(cell);
+    };
+    const auto add_number = [&] {  // as Python would write it, in less than 19 digits
+        const char *first = --p;
+        p += *p == '-';
+        const char *digits = p;
+        while (p < end && *p >= '0' && *p <= '9') ++p;
+        if (p == digits || p - digits > 18 || (*digits == '0' && p - digits > 1)) return false;
+        return items.add(cell_until(first, p, line_ends));
+    };
+    char sign = next();
+    if (sign != '{') return {};
+    do {
+        if (next() != '"' || !add_string(keys) || next() != ':' || next() != '[') return {};
+        const std::size_t before = items.codes.size();
+        for (sign = next(); sign != ']'; sign = next()) {
+            if (items.codes.size() > before && (sign != ',' || (sign = next()) == ']')) return {};
+            if (!kind) kind = sign == '"' ? '"' : '0';
+            if ((sign == '"') != (kind == '"') || !(kind == '"' ? add_string(items) : add_number())) return {};
+        }
+        lengths.push_back(std::int64_t(items.codes.size() - before));
+        sign = next();
+    } while (sign == ',');
+    if (sign != '}' || next() != '\0' || p < end || text.back() == '\0' || std::size_t(keys.count()) < lengths.size())
+        return {};
+    return CodedLists{std::move(keys.names), std::move(lengths), std::move(items), kind == '0'};
+}
+
+}  // namespace hopscale

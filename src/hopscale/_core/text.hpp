@@ -1,0 +1,35 @@
+// Text as codes of its distinct names.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hopscale {
+
+struct CodedCells {
+    std::vector<std::int32_t> codes;  // of the cells of a group of columns, row by row
+    std::string names;                // distinct cells in the order of first sight, each with a line feed after it
+};
+
+struct CodedLists {
+    std::string keys;                   // each with a line feed after it
+    std::vector<std::int64_t> lengths;  // number of items by key
+    CodedCells items;
+    bool whole;  // whether items are whole numbers
+};
+
+// Cells of plain text, without the spaces and tabs around them; lines of nothing else are passed over. `groups` has for
+// each column the number of its group, or -1 if its cells are not wanted. Without a delimiter, spaces and tabs divide
+// cells. Nothing is returned for what is not plain: a row of another number of cells, a quoted cell that has quotes or
+// a line end in it or text after it, a cell of more than 100,000 bytes, more than 2^31 - 1 names and, without a
+// delimiter, bytes that are not printable ASCII.
+std::optional<std::vector<CodedCells>> encode_text(std::string_view text, std::optional<char> delimiter,
+                                                   const std::vector<int> &groups);
+
+// JSON of one object whose values are lists, either all of text or all of whole numbers. Nothing is returned for all
+// else, and for a key that occurs twice, for escapes and for whole numbers of more than 18 digits.
+std::optional<CodedLists> encode_lists(std::string_view text);
+
+}  // namespace hopscale
