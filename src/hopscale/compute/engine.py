@@ -9,6 +9,7 @@ each dimension.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -18,24 +19,13 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from hopscale.compute.operators import Operator
 
-__all__ = ["Engine", "Progress", "Small", "Tall"]
+__all__ = ["Engine", "Small", "Tall"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 Tall = Any
 Small = NDArray[Any]
-
-
-class Progress(Protocol):
-    """A progress bar that is open in a ``with`` block."""
-
-    def __enter__(self) -> Progress: ...
-
-    def __exit__(self, *error: object) -> object: ...
-
-    def update(self, n: float = 1) -> object:
-        """Count ``n`` more steps as done."""
 
 
 class Engine(Protocol):
@@ -82,8 +72,8 @@ class Engine(Protocol):
     def sparse(self, matrix: sp.csr_array) -> Operator:
         """Products with a sparse matrix and its transpose."""
 
-    def bar(self, total: int, description: str, unit: str) -> Progress:
-        """A progress bar."""
+    def bar(self, total: int, description: str, unit: str) -> AbstractContextManager[Any]:
+        """A progress bar, whose ``update(n)`` counts n more steps as done."""
 
     def say(self, message: str) -> None:
         """Tell the user, if messages are wanted."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,8 +30,7 @@ ROWS = 4096  # rows of a block that are compressed in one go; their scratch spac
 PANEL_GROUP = 32  # panels of a streamed product that are alive at once
 
 
-@dataclass(frozen=True, eq=False)
-class Panel:
+class Panel(NamedTuple):
     """Positive entries of a block of consecutive columns, row by row."""
 
     offsets: NDArray[np.uint32]
@@ -41,12 +40,7 @@ class Panel:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return self.offsets.nbytes + self.columns.nbytes + self.values.nbytes
-
-    @property
-    def arrays(self) -> tuple[NDArray[np.uint32], NDArray[np.uint8], NDArray[np.float32]]:
-        """What the kernels read."""
-        return self.offsets, self.columns, self.values
+        return sum(array.nbytes for array in self)
 
 
 class ExactRows:
@@ -149,7 +143,7 @@ class PanelMatrix(Operator):
         self.entries = sum(len(panel.values) for panel in panels)
         self.n_panels = len(panels)
         self._width, self._engine = width, engine
-        self._panels = _native.Panels([panel.arrays for panel in panels], self.shape[0], width)
+        self._panels = _native.Panels(panels, self.shape[0], width)
 
     def _times(self, x: Floats) -> Floats:
         y = aligned_zeros(self.shape[0], x.shape[1])

@@ -35,16 +35,14 @@ class AANE(MatrixEmbedding):
 
     Parameters
     ----------
-    dimensions : int, default=128
-        Length of the vectors.
+    dimensions, memory_limit, n_jobs, random_state, verbose
+        As in :class:`HOPE` and :class:`MUSAE`.
     smoothness : float, default=0.05
         Weight of differences between neighbours, λ.
     penalty : float, default=5.0
         Weight of differences between the two copies, ρ.
     iterations : int, default=5
         Number of times that the parts are updated in turn.
-    memory_limit, n_jobs, random_state, verbose
-        As in :class:`HOPE` and :class:`MUSAE`.
 
     Attributes
     ----------

@@ -31,8 +31,8 @@ class ASNE(MatrixEmbedding):
 
     Parameters
     ----------
-    dimensions : int, default=128
-        Length of the vectors.
+    dimensions, memory_limit, n_jobs, random_state, verbose
+        As in :class:`HOPE` and :class:`MUSAE`.
     attribute_weight : float, default=1.0
         Weight of the features in the vectors, λ.
     feature_dimensions : int, default=200
@@ -41,8 +41,6 @@ class ASNE(MatrixEmbedding):
         Divide ratios by it before the logarithm, b.
     iterations : int, default=3
         Number of times that the parts are updated in turn.
-    memory_limit, n_jobs, random_state, verbose
-        As in :class:`HOPE` and :class:`MUSAE`.
 
     Attributes
     ----------

@@ -31,8 +31,8 @@ class BANE(MatrixEmbedding):
 
     Parameters
     ----------
-    dimensions : int, default=128
-        Length of the vectors.
+    dimensions, memory_limit, n_jobs, random_state, verbose
+        As in :class:`HOPE` and :class:`MUSAE`.
     window : int, default=4
         Steps t that features are spread over.
     strength : float, default=0.7
@@ -41,8 +41,6 @@ class BANE(MatrixEmbedding):
         Weight of the squared length of Z, α.
     iterations : int, default=20
         Number of times that the parts are updated in turn.
-    memory_limit, n_jobs, random_state, verbose
-        As in :class:`HOPE` and :class:`MUSAE`.
 
     Attributes
     ----------

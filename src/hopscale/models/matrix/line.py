@@ -40,13 +40,13 @@ class LINE(SolverChoice, MatrixEmbedding):
     ----------
     dimensions : int, default=128
         Length of the vectors, both orders together.
+    memory_limit, n_jobs, random_state, verbose
+        As in :class:`HOPE` and :class:`MUSAE`.
     solver : {"sgns", "pmi"} or Solver, default="sgns"
         ``"sgns"`` trains in one epoch on edges that are drawn as in the paper, with noise in proportion to degree^¾:
         ``SGNS(epochs=1, noise_exponent=0.75)``. The paper goes from a rate of .025 to 0 and draws more edges, the more
         there are. ``"pmi"`` factorises the positive part of M, which is quicker, but spends its first dimensions on
         small dense corners of a sparse graph; of :class:`PMI` it takes ``shift`` and ``noise_exponent``.
-    memory_limit, n_jobs, random_state, verbose
-        As in :class:`HOPE` and :class:`MUSAE`.
 
     Attributes
     ----------

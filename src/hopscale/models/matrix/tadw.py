@@ -35,16 +35,14 @@ class TADW(MatrixEmbedding):
 
     Parameters
     ----------
-    dimensions : int, default=128
-        Length of the vectors.
+    dimensions, memory_limit, n_jobs, random_state, verbose
+        As in :class:`HOPE` and :class:`MUSAE`.
     text_dimensions : int, default=200
         Columns that features are reduced to.
     regularization : float, default=0.2
         Weight of the squared lengths of the vectors, λ.
     iterations : int, default=20
         Number of times that the parts are updated in turn.
-    memory_limit, n_jobs, random_state, verbose
-        As in :class:`HOPE` and :class:`MUSAE`.
 
     Attributes
     ----------

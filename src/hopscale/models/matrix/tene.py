@@ -36,16 +36,14 @@ class TENE(MatrixEmbedding):
 
     Parameters
     ----------
-    dimensions : int, default=128
-        Length of the vectors.
+    dimensions, memory_limit, n_jobs, random_state, verbose
+        As in :class:`HOPE` and :class:`MUSAE`.
     agreement : float, default=0.1
         Weight of what walks and features must agree on, α.
     text_weight : float, default=0.1
         Weight of the features, β.
     iterations : int, default=200
         Number of times that the parts are updated in turn.
-    memory_limit, n_jobs, random_state, verbose
-        As in :class:`HOPE` and :class:`MUSAE`.
 
     Attributes
     ----------

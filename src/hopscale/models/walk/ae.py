@@ -22,11 +22,7 @@ class AE(AttributedWalk):
 
     Parameters
     ----------
-    dimensions : int, default=128
-        Length of the vectors, all scales together.
-    window : int, default=3
-        Largest number of hops, t.
-    self_scale, ego, solver, n_jobs, random_state, verbose
+    dimensions, window, self_scale, ego, solver, n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Attributes

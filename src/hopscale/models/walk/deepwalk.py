@@ -17,17 +17,11 @@ class DeepWalk(WalkEmbedding):
 
     Parameters
     ----------
-    dimensions : int, default=128
-        Length of the vectors.
-    window : int, default=3
-        Largest number of hops, t.
-    solver, n_jobs, random_state, verbose
+    dimensions, window, solver, n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Attributes
     ----------
-    embedding_ : ndarray of shape (n, dimensions)
-        Vectors of the nodes.
     feature_embedding_ : ndarray of shape (n, dimensions)
         Context vectors of the nodes; other attributes as in :class:`MUSAE`.
 
