@@ -10,14 +10,12 @@ turn of each counts, as other processes can only add to a time.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import polars
@@ -26,7 +24,6 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as parquet
 
 from hopscale import from_edges, from_tables, read_graph
-from hopscale.io import delimited
 from measure import in_new_process, markdown, measured, write
 
 NODES, FEATURES = 100_000, 5_000
@@ -54,6 +51,8 @@ def write_files(folder: Path, edges: int, entries: int) -> None:
     lists = np.split(features, np.flatnonzero(np.diff(nodes)) + 1)
     listed = {str(node): own.tolist() for node, own in zip(np.unique(nodes).tolist(), lists, strict=True)}
     (folder / "lists.json").write_text(json.dumps(listed))
+    tagged = {node: tags[own].tolist() for node, own in listed.items()}
+    (folder / "tags.json").write_text(json.dumps(tagged))
     valued = {node: {tags[tag]: 0.5 for tag in own} for node, own in listed.items()}
     (folder / "values.json").write_text(json.dumps(valued))
     (folder / "few.csv").write_text("0,1\n")
@@ -68,10 +67,6 @@ def cases(folder: Path) -> dict[str, tuple[str, Callable[[], Any], Callable[[], 
     def graph(*names: str | Path) -> Callable[[], Any]:
         return lambda: read_graph(*(folder / name for name in names))
 
-    def graph_without_pyarrow(name: str) -> Any:
-        with mock.patch.object(delimited, "_WORTH_ARROW", 1 << 60):
-            return read_graph(folder / name)
-
     def arrow(name: str, *coded: str) -> Callable[[], Any]:
         options = arrow_csv.ConvertOptions(column_types=dict.fromkeys(coded, pa.dictionary(pa.int32(), pa.string())))
         return lambda: arrow_csv.read_csv(folder / name, convert_options=options)
@@ -79,10 +74,8 @@ def cases(folder: Path) -> dict[str, tuple[str, Callable[[], Any], Callable[[], 
     def table(name: str, *coded: str) -> Any:
         return parquet.read_table(folder / name, read_dictionary=list(coded))
 
-    def csv_rows(name: str) -> None:
-        with open(folder / name, newline="") as file:
-            for _ in csv.reader(file):
-                pass
+    def load(name: str) -> Callable[[], Any]:
+        return lambda: json.loads((folder / name).read_text())
 
     def labels() -> Any:
         return arrow("features.csv", *entries)(), arrow("labels.csv", "node", "label")()
@@ -92,7 +85,6 @@ def cases(folder: Path) -> dict[str, tuple[str, Callable[[], Any], Callable[[], 
         "CSV, names": (coded, graph("text.csv"), arrow("text.csv", *ends)),
         "CSV, names in quotes": (coded, graph("quoted.csv"), arrow("quoted.csv", *ends)),
         "CSV, whole numbers": (coded, graph("whole.csv"), arrow("whole.csv", *ends)),
-        "CSV, whole numbers, as integers": (numbers, graph("whole.csv"), arrow("whole.csv")),
         "Parquet, names": (
             coded,
             lambda: from_tables(table("text.parquet", *ends)),
@@ -104,24 +96,11 @@ def cases(folder: Path) -> dict[str, tuple[str, Callable[[], Any], Callable[[], 
             lambda: from_tables(table("whole.parquet")),
             lambda: table("whole.parquet"),
         ),
-        "JSON, features": ("json", graph(few, "lists.json"), lambda: json.loads((folder / "lists.json").read_text())),
-        "JSON, features and values": (
-            "json",
-            graph(few, "values.json"),
-            lambda: json.loads((folder / "values.json").read_text()),
-        ),
+        "JSON, numbers of features": ("json.load", graph(few, "lists.json"), load("lists.json")),
+        "JSON, names of features": ("json.load", graph(few, "tags.json"), load("tags.json")),
+        "JSON, features and values": ("json.load", graph(few, "values.json"), load("values.json")),
         "CSV, features": (coded, graph(few_names, "features.csv"), arrow("features.csv", *entries)),
         "CSV, features and labels": (coded, graph(few_names, "features.csv", "labels.csv"), labels),
-        "CSV, names, without pyarrow": (
-            "csv.reader",
-            lambda: graph_without_pyarrow("text.csv"),
-            lambda: csv_rows("text.csv"),
-        ),
-        "CSV, whole numbers, without pyarrow": (
-            "csv.reader",
-            lambda: graph_without_pyarrow("whole.csv"),
-            lambda: csv_rows("whole.csv"),
-        ),
     }
 
 

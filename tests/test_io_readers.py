@@ -186,7 +186,7 @@ class TestReadersAgree:
 
 def cells_of(coded):
     """Cells of every group in the order of the text."""
-    return [[vocabulary.decode().split("\n")[code] for code in codes] for codes, vocabulary in coded]
+    return [np.array(vocabulary.decode().split("\n"), dtype=object)[codes].tolist() for codes, vocabulary in coded]
 
 
 class TestKernel:
@@ -227,6 +227,16 @@ class TestKernel:
         assert vocabulary.decode().split("\n") == cells
         np.testing.assert_array_equal(codes, np.arange(100_003))
 
+    def test_halves_of_a_long_text_have_one_vocabulary(self):
+        cells = [f"node {i}" for i in np.random.default_rng(0).integers(0, 90_000, 500_000).tolist()]
+        data = "\n".join(f"{u},{v}" for u, v in zip(cells[::2], cells[1::2], strict=True)).encode()
+        assert len(data) > 1 << 22
+        [(codes, vocabulary)] = _native.encode_text(data, 0, ",", [0, 0])
+        assert vocabulary.decode().split("\n") == list(dict.fromkeys(cells))
+        assert cells_of([(codes, vocabulary)]) == [cells]
+        for at in (0, len(data)):
+            assert _native.encode_text(data[:at] + b"\none cell\n" + data[at:], 0, ",", [0, 0]) is None
+
     @pytest.mark.parametrize(
         ("data", "delimiter"),
         [
@@ -260,6 +270,35 @@ DESCRIBED = [
     st.dictionaries(st.sampled_from(["3", "a"]), VALUES),
     st.lists(st.one_of(JSON_NAMES, ODD_JSON), max_size=3),
 ]
+
+
+class TestListKernel:
+    @pytest.mark.parametrize(
+        ("data", "items", "whole"),
+        [
+            (b'{"7": [3, 10, 3], "8": []}', ["3", "10", "3"], True),
+            (b' {"7" :[\n"a" ,"\xc3\xa9"], "8": ["a"]}\r\n', ["a", "é", "a"], False),
+            (b'{"7":[-1,0],"8":[]}', ["-1", "0"], True),
+        ],
+    )
+    def test_plain_lists(self, data, items, whole):
+        nodes, counts, codes, features, is_whole = _native.encode_lists(data)
+        assert nodes == b"7\n8"
+        assert counts.sum() == len(items)
+        assert cells_of([(codes, features)]) == [items]
+        assert is_whole == whole
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            *("", "{}", "[]", "{", '{"a', '{"a": 1}', "{a: [1]}", '{"a" [1]}', '{"a": [1], "a": [2]}', '{"a": [1]} x'),
+            *('{"a": [1]}\0', '{"a": [1]', '{"a": [1', '{"a": [1],}', '{"a": [1,]}', '{"a": [,1]}', '{"a": [1 2]}'),
+            *('{"a": [1, "b"]}', '{"a": [1.5]}', '{"a": [1e3]}', '{"a": [01]}', '{"a": [-]}', f'{{"a": [{10**18}]}}'),
+            *('{"a": [true]}', '{"a": [null]}', '{"a": [[1]]}', '{"a": ["\\n"]}', '{"a": ["b\nc"]}', '{"a": ["b'),
+        ],
+    )
+    def test_leaves_all_else(self, data):
+        assert _native.encode_lists(data.encode()) is None
 
 
 @SLOW
