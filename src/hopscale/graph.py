@@ -23,7 +23,10 @@ _MAX_NODES = np.iinfo(np.int32).max
 
 
 class SymmetricArray(sp.csr_array):  # type: ignore[misc]
-    """Adjacency matrix that is known to be symmetric, which is not checked, and used by nobody else, so not copied."""
+    """Adjacency matrix that is known to be symmetric, with the self-loops that are wanted, and is not used elsewhere.
+
+    None of that is checked, and it is not copied.
+    """
 
 
 class AttributedGraph:
@@ -115,9 +118,9 @@ class AttributedGraph:
             )
         self.node_ids = _checked_names(node_ids, n, "node_ids", "nodes")
         self.feature_names = _checked_names(feature_names, F.shape[1], "feature_names", "features")
-        if not self_loops:
-            A = _without_self_loops(A)
-        self.adjacency = A if isinstance(adjacency, SymmetricArray) else _symmetric(A, directed, self.node_ids)
+        if not isinstance(adjacency, SymmetricArray):
+            A = _symmetric(A if self_loops else _without_self_loops(A), directed, self.node_ids)
+        self.adjacency = A
         self.features = F
         self.labels = _checked_labels(labels, n)
 
