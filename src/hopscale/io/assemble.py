@@ -6,7 +6,6 @@ to. All else is left to :class:`~hopscale.graph.AttributedGraph`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from hopscale.exceptions import GraphError, HopscaleWarning
+from hopscale.exceptions import GraphError, warn
 from hopscale.graph import AttributedGraph, Directed, SymmetricArray, name_array, shown_name
 from hopscale.io.naming import Names, as_names, distinct, known_rows
 
@@ -176,11 +175,9 @@ def _warn_if_apart(rows: NDArray[Any], listed: NDArray[Any], names: NDArray[Any]
     connected = np.zeros(len(names), dtype=bool)
     connected[rows] = True
     if not connected[listed].any():
-        warnings.warn(
+        warn(
             f"none of the {len(listed)} nodes with features is in an edge: are the ids of the same kind? "
-            f"Edges have {shown_name(names, rows[0, 0])}, features {shown_name(names, listed[0])}",
-            HopscaleWarning,
-            stacklevel=4,
+            f"Edges have {shown_name(names, rows[0, 0])}, features {shown_name(names, listed[0])}"
         )
 
 

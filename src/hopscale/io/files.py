@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import FileFormatError, HopscaleWarning, ParameterError, Setting
+from hopscale.exceptions import FileFormatError, ParameterError, Setting, warn
 from hopscale.graph import AttributedGraph
 from hopscale.io.assemble import FeatureEntries, assemble
 from hopscale.io.columns import WIDE_TABLE, all_whole, is_amount_name, is_node_name, is_whole, may_be_header
@@ -129,7 +128,7 @@ def read_graph(
             rows, nodes, whole=whole, node_column=node_column, label_column=label_column, unknown=unknown
         )
         if left_out:
-            _warn(*left_out)
+            warn(*left_out)
     return assemble(ends, weights, entries, labels=by_node, self_loops=self_loops)
 
 
@@ -154,22 +153,16 @@ def _is_text(column: Names) -> bool:
     return len(column.vocabulary) > 0 and isinstance(column.vocabulary[0], str)
 
 
-def _warn(*message: str | Setting, depth: int = 0) -> None:
-    """Warn the caller of :func:`read_graph`, which is ``depth`` calls above the caller of this."""
-    warnings.warn(HopscaleWarning(*message), stacklevel=3 + depth)
-
-
 def _read_edges(path: _PathLike, header: bool | None, weight: str | None) -> tuple[Names, NDArray[np.float64] | None]:
     rows = read_rows(read_content(path), path, header, node_columns=2, number_at=2, named=(weight,))
     at = _amount_at(rows, "source,target,weight", weight)
     if at == 2 and weight is None and rows.header and not is_amount_name(rows.header[2]):
         if is_node_name(rows.header[2]) or not rows.header[0]:
             raise FileFormatError(f"{path}: expected source,target or source,target,weight, but ", *rows.columns)
-        _warn(
+        warn(
             f"{path}: the column {rows.header[2]!r} is passed over; if it holds the weights of the edges, give ",
             Setting("weight", rows.header[2]),
             " or call it weight",
-            depth=1,
         )
         at = None
     [ends], weights = read_pairs(rows, "weight", at)
@@ -202,13 +195,12 @@ def _is_json(data: bytes) -> bool:
 
 
 def _warn_of_first_line(first: str, second: str, path: _PathLike, things: str, names: str) -> None:
-    _warn(
+    warn(
         f"{path}: the first line is read as {things}, {first!r} and {second!r}, which no other line names; if it "
         "names the columns, give ",
         Setting("header", True),
         f" or call them {names}, and if it does not, give ",
         Setting("header", False),
-        depth=2,
     )
 
 

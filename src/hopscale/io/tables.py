@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import GraphError, HopscaleError, HopscaleWarning, Setting
+from hopscale.exceptions import GraphError, HopscaleError, Setting, warn
 from hopscale.graph import AttributedGraph, name_array
 from hopscale.io.assemble import FeatureEntries, amounts, assemble
 from hopscale.io.columns import WIDE_TABLE, is_amount_name, is_node_name
@@ -123,12 +122,7 @@ def _weight_column(table: _Table, source: str | None, target: str | None) -> str
             )
         if table.is_numeric(others[0]):
             setting = Setting("weight", others[0])
-            warnings.warn(
-                HopscaleWarning(
-                    f"the column {others[0]!r} of edges is passed over; if it holds the weights, give ", setting
-                ),
-                stacklevel=3,
-            )
+            warn(f"the column {others[0]!r} of edges is passed over; if it holds the weights, give ", setting)
     return None
 
 
@@ -173,11 +167,9 @@ def _labels(
     if known.all() or not known.any() or unknown == "error":
         return given  # unknown nodes among them are refused with the graph
     left_out = [name for name, meets in zip(given, known, strict=True) if not meets]
-    warnings.warn(
+    warn(
         f"the labels of {len(left_out)} node(s) are left out: {listing(left_out)} are in neither the edges nor the "
-        "features",
-        HopscaleWarning,
-        stacklevel=3,
+        "features"
     )
     return {name: given[name] for name, meets in zip(given, known, strict=True) if meets}
 
