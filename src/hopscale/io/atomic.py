@@ -13,7 +13,6 @@ from pathlib import Path
 
 __all__ = ["check_writable", "replacing"]
 
-
 _OPEN = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 

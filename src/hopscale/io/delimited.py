@@ -122,7 +122,7 @@ def read_rows(
 
 def read_pairs(
     rows: Rows, amount: str, amount_at: int | None, groups: Sequence[tuple[int, ...]] = ((0, 1),)
-) -> tuple[list[Names], NDArray[np.float64] | None]:
+) -> _Columns:
     """Rows of two names and perhaps an amount.
 
     ``amount`` says for errors what the column ``amount_at`` holds; ``groups`` are those of :func:`read_columns`: two
@@ -155,8 +155,7 @@ def read_columns(rows: Rows, groups: Sequence[tuple[int, ...]], amount_at: int |
     for _ in range(line - 1 - rows.offset):
         start = rows.body.index(b"\n", start) + 1
     read = _columns_at_once(rows.body, start, rows.delimiter, len(cells), groups, amount_at)
-    if read is None:
-        read = _columns_by_csv(rows.body[start:], rows.delimiter, len(cells), groups, amount_at)
+    read = read or _columns_by_csv(rows.body[start:], rows.delimiter, len(cells), groups, amount_at)
     if read is None:
         return None
     names, amounts = read
