@@ -23,27 +23,13 @@ __all__ = ["FeatureEntries", "amounts", "assemble", "label_array"]
 
 @dataclass(frozen=True)
 class FeatureEntries:
-    """The non-zero entries of a feature matrix, by name.
+    """The non-zero entries of a feature matrix, by name."""
 
-    Attributes
-    ----------
-    listed : Names
-        Nodes that the source mentions, those without features among them.
-    rows : ndarray of int or None
-        Position of the node of each entry in ``listed``; None if there is one entry at each.
-    features : Names
-        Feature of each entry.
-    values : ndarray of float64 or None
-        Without values an entry that is repeated counts once, with values they add up.
-    vocabulary : ndarray or None
-        Names of all features where the source fixes them, used or not.
-    """
-
-    listed: Names
-    rows: NDArray[Any] | None
-    features: Names
-    values: NDArray[np.float64] | None = None
-    vocabulary: NDArray[Any] | None = None
+    listed: Names  # nodes that the source mentions, those without features among them
+    rows: NDArray[Any] | None  # position of the node of each entry in `listed`; None if there is one entry at each
+    features: Names  # one for each entry
+    values: NDArray[np.float64] | None = None  # without them repeated entries count once, with them they add up
+    vocabulary: NDArray[Any] | None = None  # names of all features where the source fixes them, used or not
 
 
 def assemble(
@@ -57,22 +43,10 @@ def assemble(
     self_loops: bool = False,
     directed: Directed | None = None,
 ) -> AttributedGraph:
-    """Graph from named edges and named or matrix features.
+    """Graph from named edges of shape (E, 2) and features as :class:`FeatureEntries` or a matrix.
 
-    Parameters
-    ----------
-    ends : Names of shape (E, 2)
-    weights : ndarray of shape (E,), optional
-        Checked already, by :func:`amounts`.
-    features : FeatureEntries or matrix, optional
-    node_ids, feature_names, labels, self_loops
-        As in :func:`hopscale.io.from_edges`.
-    directed : {"error", "symmetrize"}, optional
-        Read each row as an arc and let the graph decide; by default a row is an undirected edge.
-
-    Returns
-    -------
-    AttributedGraph
+    Weights must have been checked by :func:`amounts`; all else is as in :func:`hopscale.io.from_edges`. With
+    ``directed`` each row is an arc, and the graph decides; by default a row is an undirected edge.
     """
     entries = features if isinstance(features, FeatureEntries) else None
     ends = ends.ordered()

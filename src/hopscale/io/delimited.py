@@ -35,26 +35,13 @@ _BATCH = 1 << 11
 
 @dataclass(frozen=True)
 class Rows:
-    """Delimited text, taken apart as far as its first line.
-
-    Attributes
-    ----------
-    path : path-like
-    body : bytes
-        UTF-8 text from the header on, or from the first row if there is none; lines end in a line feed.
-    offset : int
-        Number of lines before the body.
-    delimiter : str or None
-        None stands for any blank space.
-    header : list of str or None
-        Names of the columns, where the file has them.
-    """
+    """Delimited text, taken apart as far as its first line."""
 
     path: str | os.PathLike[str]
-    body: bytes
-    offset: int
-    delimiter: str | None
-    header: list[str] | None
+    body: bytes  # UTF-8 from the header on, or from the first row if there is none; lines end in a line feed
+    offset: int  # number of lines before the body
+    delimiter: str | None  # None stands for any blank space
+    header: list[str] | None  # names of the columns, where the file has them
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         """Line number and cells of every row that is not blank."""

@@ -29,18 +29,7 @@ def read_feature_json(data: bytes, path: str | os.PathLike[str]) -> FeatureEntri
     """Feature entries of ``{"0": [1, 5], ...}`` or ``{"0": {"tea": 2.5}, ...}``, with names as text.
 
     A feature that a list repeats counts once, as in the authors' files, some of which do so. A node with
-    ``null`` has no features.
-
-    Parameters
-    ----------
-    data : bytes
-        Content of the file.
-    path : path-like
-        Its name, for errors.
-
-    Returns
-    -------
-    FeatureEntries
+    ``null`` has no features. ``path`` is for errors.
 
     Examples
     --------
