@@ -49,7 +49,7 @@ def _musae(entry: Published, contents: Mapping[str, bytes]) -> _Parts:
     nodes = np.arange(entry.nodes)
     target = read_rows(*source["target"], True, node_columns=1)
     columns_of = {"node_column": entry.node_column, "label_column": entry.label_column}
-    by_node, _ = labels_by_node(target, nodes, whole=True, unknown="error", **columns_of)
+    by_node = labels_by_node(target, nodes, whole=True, unknown="error", **columns_of)
     if entry.task == "regression":
         by_node = {node: float(label) for node, label in by_node.items()}
     elif entry.class_names:

@@ -6,7 +6,6 @@ to. All else is left to :class:`~hopscale.graph.AttributedGraph`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from hopscale.exceptions import GraphError, HopscaleWarning
+from hopscale.exceptions import GraphError, warn
 from hopscale.graph import AttributedGraph, Directed, SymmetricArray, name_array, shown_name
 from hopscale.io.naming import Names, as_names, distinct, known_rows
 
@@ -24,27 +23,13 @@ __all__ = ["FeatureEntries", "amounts", "assemble", "label_array"]
 
 @dataclass(frozen=True)
 class FeatureEntries:
-    """The non-zero entries of a feature matrix, by name.
+    """The non-zero entries of a feature matrix, by name."""
 
-    Attributes
-    ----------
-    listed : Names
-        Nodes that the source mentions, those without features among them.
-    rows : ndarray of int or None
-        Position of the node of each entry in ``listed``; None if there is one entry at each.
-    features : Names
-        Feature of each entry.
-    values : ndarray of float64 or None
-        Without values an entry that is repeated counts once, with values they add up.
-    vocabulary : ndarray or None
-        Names of all features where the source fixes them, used or not.
-    """
-
-    listed: Names
-    rows: NDArray[Any] | None
-    features: Names
-    values: NDArray[np.float64] | None = None
-    vocabulary: NDArray[Any] | None = None
+    listed: Names  # nodes that the source mentions, those without features among them
+    rows: NDArray[Any] | None  # position of the node of each entry in `listed`; None if there is one entry at each
+    features: Names  # one for each entry
+    values: NDArray[np.float64] | None = None  # without them repeated entries count once, with them they add up
+    vocabulary: NDArray[Any] | None = None  # names of all features where the source fixes them, used or not
 
 
 def assemble(
@@ -58,22 +43,10 @@ def assemble(
     self_loops: bool = False,
     directed: Directed | None = None,
 ) -> AttributedGraph:
-    """Graph from named edges and named or matrix features.
+    """Graph from named edges of shape (E, 2) and features as :class:`FeatureEntries` or a matrix.
 
-    Parameters
-    ----------
-    ends : Names of shape (E, 2)
-    weights : ndarray of shape (E,), optional
-        Checked already, by :func:`amounts`.
-    features : FeatureEntries or matrix, optional
-    node_ids, feature_names, labels, self_loops
-        As in :func:`hopscale.io.from_edges`.
-    directed : {"error", "symmetrize"}, optional
-        Read each row as an arc and let the graph decide; by default a row is an undirected edge.
-
-    Returns
-    -------
-    AttributedGraph
+    Weights must have been checked by :func:`amounts`; all else is as in :func:`hopscale.io.from_edges`. With
+    ``directed`` each row is an arc, and the graph decides; by default a row is an undirected edge.
     """
     entries = features if isinstance(features, FeatureEntries) else None
     ends = ends.ordered()
@@ -176,11 +149,9 @@ def _warn_if_apart(rows: NDArray[Any], listed: NDArray[Any], names: NDArray[Any]
     connected = np.zeros(len(names), dtype=bool)
     connected[rows] = True
     if not connected[listed].any():
-        warnings.warn(
+        warn(
             f"none of the {len(listed)} nodes with features is in an edge: are the ids of the same kind? "
-            f"Edges have {shown_name(names, rows[0, 0])}, features {shown_name(names, listed[0])}",
-            HopscaleWarning,
-            stacklevel=4,
+            f"Edges have {shown_name(names, rows[0, 0])}, features {shown_name(names, listed[0])}"
         )
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 __all__ = ["check_writable", "replacing"]
 
-
 _OPEN = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
@@ -22,22 +21,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary file to write into, which takes the place of ``path`` once it is complete.
 
     Until then a file that was there before stays as it is. If writing fails or is interrupted, the
-    temporary file is removed and nothing else has happened. Links are followed; what is no regular file,
-    such as ``/dev/stdout``, cannot be replaced and is written to at the end.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Yields
-    ------
-    Path
-        An empty file, in the same folder.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written, before anything is.
+    temporary file is removed and nothing else has happened; a file that cannot be written is an OSError
+    at once. Links are followed; what is no regular file, such as ``/dev/stdout``, cannot be replaced and is
+    written to at the end.
 
     Examples
     --------
@@ -71,11 +57,6 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Refuse a path that could not be written to, before long work is done for it.
-
-    Raises
-    ------
-    OSError
-        With a message that says why.
 
     Examples
     --------

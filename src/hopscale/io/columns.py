@@ -111,10 +111,7 @@ def looks_like_header(rows: Sequence[list[str]], *, node_columns: int, number_at
 def may_be_header(*columns: tuple[str, int, NDArray[Any]]) -> bool:
     """Whether a first row of names stands apart from the other rows: they repeat names, but none of its own.
 
-    Parameters
-    ----------
-    *columns : (str, int, ndarray)
-        First cell of a column, its code, and the codes among which it would occur again if it were a name.
+    A column is its first cell, the code of that, and the codes among which it would occur again if it were a name.
 
     Examples
     --------

@@ -12,7 +12,6 @@ from hopscale.exceptions import FileFormatError
 
 __all__ = ["MissingFileError", "as_text", "content_kind", "existing", "read_content"]
 
-
 # How files begin that are often taken for text, and what to do with them.
 _PACKED = {
     b"PAR1": "a Parquet file: read it with pandas.read_parquet and pass the table to hopscale.from_tables",

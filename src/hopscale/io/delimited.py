@@ -35,26 +35,13 @@ _BATCH = 1 << 11
 
 @dataclass(frozen=True)
 class Rows:
-    """Delimited text, taken apart as far as its first line.
-
-    Attributes
-    ----------
-    path : path-like
-    body : bytes
-        UTF-8 text from the header on, or from the first row if there is none; lines end in a line feed.
-    offset : int
-        Number of lines before the body.
-    delimiter : str or None
-        None stands for any blank space.
-    header : list of str or None
-        Names of the columns, where the file has them.
-    """
+    """Delimited text, taken apart as far as its first line."""
 
     path: str | os.PathLike[str]
-    body: bytes
-    offset: int
-    delimiter: str | None
-    header: list[str] | None
+    body: bytes  # UTF-8 from the header on, or from the first row if there is none; lines end in a line feed
+    offset: int  # number of lines before the body
+    delimiter: str | None  # None stands for any blank space
+    header: list[str] | None  # names of the columns, where the file has them
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         """Line number and cells of every row that is not blank."""
@@ -122,7 +109,7 @@ def read_rows(
 
 def read_pairs(
     rows: Rows, amount: str, amount_at: int | None, groups: Sequence[tuple[int, ...]] = ((0, 1),)
-) -> tuple[list[Names], NDArray[np.float64] | None]:
+) -> _Columns:
     """Rows of two names and perhaps an amount.
 
     ``amount`` says for errors what the column ``amount_at`` holds; ``groups`` are those of :func:`read_columns`: two
@@ -155,8 +142,7 @@ def read_columns(rows: Rows, groups: Sequence[tuple[int, ...]], amount_at: int |
     for _ in range(line - 1 - rows.offset):
         start = rows.body.index(b"\n", start) + 1
     read = _columns_at_once(rows.body, start, rows.delimiter, len(cells), groups, amount_at)
-    if read is None:
-        read = _columns_by_csv(rows.body[start:], rows.delimiter, len(cells), groups, amount_at)
+    read = read or _columns_by_csv(rows.body[start:], rows.delimiter, len(cells), groups, amount_at)
     if read is None:
         return None
     names, amounts = read

@@ -150,7 +150,11 @@ def _endpoints(edges: Any) -> Names:
         hint = "; transpose it" if pairs.ndim == 2 and pairs.shape[0] == 2 else ""
         raise GraphError(f"edges must have two columns, but has shape {pairs.shape}{hint}")
     ends = ends.reshaped(2)
-    _refuse_missing(ends)
+    if ends.vocabulary.dtype != np.int64:
+        missing = np.array([name is None or name != name for name in ends.vocabulary.tolist()])
+        if missing.any():
+            row = int(np.argmax(missing[ends.codes].any(axis=1)))
+            raise GraphError(f"edge {row} has a missing node: ({ends.at(2 * row)!r}, {ends.at(2 * row + 1)!r})")
     return ends
 
 
@@ -174,15 +178,6 @@ def _pairs(edges: Any) -> NDArray[Any] | list[Any]:
                 f"edge {row} must be a pair of nodes, but is {pair!r}; weights are given apart, as weights=..."
             )
     return rows
-
-
-def _refuse_missing(ends: Names) -> None:
-    if ends.vocabulary.dtype == np.int64:
-        return
-    missing = np.array([name is None or name != name for name in ends.vocabulary.tolist()])
-    if missing.any():
-        row = int(np.argmax(missing[ends.codes].any(axis=1)))
-        raise GraphError(f"edge {row} has a missing node: ({ends.at(2 * row)!r}, {ends.at(2 * row + 1)!r})")
 
 
 def _edge_weights(weights: ArrayLike, ends: Names) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any, NoReturn
 
@@ -29,18 +29,7 @@ def read_feature_json(data: bytes, path: str | os.PathLike[str]) -> FeatureEntri
     """Feature entries of ``{"0": [1, 5], ...}`` or ``{"0": {"tea": 2.5}, ...}``, with names as text.
 
     A feature that a list repeats counts once, as in the authors' files, some of which do so. A node with
-    ``null`` has no features.
-
-    Parameters
-    ----------
-    data : bytes
-        Content of the file.
-    path : path-like
-        Its name, for errors.
-
-    Returns
-    -------
-    FeatureEntries
+    ``null`` has no features. ``path`` is for errors.
 
     Examples
     --------
@@ -109,42 +98,33 @@ def _parse(text: str, path: str | os.PathLike[str]) -> Any:
         if text.count("{") > 1:
             # The hook costs much for many small objects. Every pair has a colon: with as many keys as colons, none of
             # them was given twice.
-            by_node = json.loads(text, parse_constant=_no_constant(path))
+            by_node = json.loads(text, parse_constant=_no_constant)
             inside = list(by_node.values()) if isinstance(by_node, dict) else []
             if set(map(type, inside)) == {dict} and text.count(":") == len(inside) + sum(map(len, inside)):
                 return by_node
-        return json.loads(text, object_pairs_hook=_unique_keys(path), parse_constant=_no_constant(path))
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
         why = "the file ends too early: it is cut short" if cut else error.msg
         raise FileFormatError(f"{path}, line {error.lineno}, column {error.colno}: {why}") from error
     except RecursionError as error:
         raise FileFormatError(f"{path}: nested too deeply to be features by node") from error
-    except FileFormatError:
-        raise
-    except ValueError as error:  # a number with too many digits
+    except ValueError as error:  # from below, or a number with too many digits
         raise FileFormatError(f"{path}: {error}") from error
 
 
-def _unique_keys(path: str | os.PathLike[str]) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """JSON parsers let the last of two equal keys win without a word; here that is a mistake."""
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        keyed = dict(pairs)
-        if len(keyed) < len(pairs):
-            seen: set[str] = set()
-            twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-            raise FileFormatError(f"{path}: the key {twice!r} occurs twice in one object")
-        return keyed
-
-    return unique
+    keyed = dict(pairs)
+    if len(keyed) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"the key {twice!r} occurs twice in one object")
+    return keyed
 
 
-def _no_constant(path: str | os.PathLike[str]) -> Callable[[str], NoReturn]:
-    def refuse(constant: str) -> NoReturn:
-        raise FileFormatError(f"{path}: {constant} is not a value a feature can have")
-
-    return refuse
+def _no_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a value a feature can have")
 
 
 def _described(described: Any, where: str) -> dict[str, float]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import FileFormatError, HopscaleWarning, ParameterError, Setting
+from hopscale.exceptions import FileFormatError, ParameterError, Setting, warn
 from hopscale.graph import AttributedGraph
 from hopscale.io.assemble import FeatureEntries, assemble
 from hopscale.io.columns import WIDE_TABLE, all_whole, is_amount_name, is_node_name, is_whole, may_be_header
@@ -118,18 +117,14 @@ def read_graph(
     nodes = distinct(ends)
     entries = None
     if features is not None:
-        entries = _read_features(features, header, value, nodes, whole=whole)
-        if unknown == "error":
-            _refuse_unknown(entries, nodes, features, header, value)
+        entries = _read_features(features, header, value, nodes, whole=whole, unknown=unknown)
     by_node = None
     if labels is not None:
         nodes = distinct(ends, *([entries.listed] if entries else []))
         rows = read_rows(read_content(labels), labels, header, node_columns=1, named=(node_column, label_column))
-        by_node, left_out = labels_by_node(
+        by_node = labels_by_node(
             rows, nodes, whole=whole, node_column=node_column, label_column=label_column, unknown=unknown
         )
-        if left_out:
-            _warn(*left_out)
     return assemble(ends, weights, entries, labels=by_node, self_loops=self_loops)
 
 
@@ -154,22 +149,16 @@ def _is_text(column: Names) -> bool:
     return len(column.vocabulary) > 0 and isinstance(column.vocabulary[0], str)
 
 
-def _warn(*message: str | Setting, depth: int = 0) -> None:
-    """Warn the caller of :func:`read_graph`, which is ``depth`` calls above the caller of this."""
-    warnings.warn(HopscaleWarning(*message), stacklevel=3 + depth)
-
-
 def _read_edges(path: _PathLike, header: bool | None, weight: str | None) -> tuple[Names, NDArray[np.float64] | None]:
     rows = read_rows(read_content(path), path, header, node_columns=2, number_at=2, named=(weight,))
     at = _amount_at(rows, "source,target,weight", weight)
     if at == 2 and weight is None and rows.header and not is_amount_name(rows.header[2]):
         if is_node_name(rows.header[2]) or not rows.header[0]:
             raise FileFormatError(f"{path}: expected source,target or source,target,weight, but ", *rows.columns)
-        _warn(
+        warn(
             f"{path}: the column {rows.header[2]!r} is passed over; if it holds the weights of the edges, give ",
             Setting("weight", rows.header[2]),
             " or call it weight",
-            depth=1,
         )
         at = None
     [ends], weights = read_pairs(rows, "weight", at)
@@ -181,39 +170,40 @@ def _read_edges(path: _PathLike, header: bool | None, weight: str | None) -> tup
 
 
 def _read_features(
-    path: _PathLike, header: bool | None, value: str | None, nodes: NDArray[Any], *, whole: bool
+    path: _PathLike, header: bool | None, value: str | None, nodes: NDArray[Any], *, whole: bool, unknown: Unknown
 ) -> FeatureEntries:
     data = read_content(path)
-    if _is_json(data):
+    rows = None
+    if data.lstrip()[:1] in (b"{", b"["):
         raw = read_feature_json(data, path)
     else:
-        rows = _feature_rows(data, path, header, value)
+        rows = read_rows(data, path, header, node_columns=1, number_at=2, named=(value,))
         raw = _feature_pairs(rows, value)
         if header is None and rows.header is None and raw.listed.vocabulary.dtype == object and not whole:
             node, feature = raw.listed.at(0), str(raw.features.at(0))
             columns = ((node, raw.listed.codes), (feature, raw.features.codes))
             if node not in nodes and may_be_header(*((first, codes[0], codes[1:]) for first, codes in columns)):
                 _warn_of_first_line(node, feature, path, "a node and its feature", "node,feature")
-    return replace(raw, listed=_like_edges(raw.listed, whole, path), features=_named(raw.features))
-
-
-def _is_json(data: bytes) -> bool:
-    return data.lstrip()[:1] in (b"{", b"[")
+    entries = replace(raw, listed=_like_edges(raw.listed, whole, path), features=_named(raw.features))
+    if unknown == "error" and (isolated := rows_of(entries.listed, nodes) < 0).any():
+        names = distinct(entries.listed.with_codes(entries.listed.codes[isolated])).tolist()
+        where = path if rows is None else f"{path}, line {rows.line(int(np.argmax(isolated)))}"
+        raise FileFormatError(
+            f"{where}: {len(names)} node(s) that no edge names: {listing(names)}; give ",
+            Setting("unknown", "isolate"),
+            " to take them for isolated nodes",
+        )
+    return entries
 
 
 def _warn_of_first_line(first: str, second: str, path: _PathLike, things: str, names: str) -> None:
-    _warn(
+    warn(
         f"{path}: the first line is read as {things}, {first!r} and {second!r}, which no other line names; if it "
         "names the columns, give ",
         Setting("header", True),
         f" or call them {names}, and if it does not, give ",
         Setting("header", False),
-        depth=2,
     )
-
-
-def _feature_rows(data: bytes, path: _PathLike, header: bool | None, value: str | None) -> Rows:
-    return read_rows(data, path, header, node_columns=1, number_at=2, named=(value,))
 
 
 def _feature_pairs(rows: Rows, value: str | None) -> FeatureEntries:
@@ -244,21 +234,3 @@ def _amount_at(rows: Rows, layout: str, named: str | None, advice: str = "") -> 
     if named is not None:
         return rows.position(named)
     return 2 if len(cells) == 3 else None
-
-
-def _refuse_unknown(
-    entries: FeatureEntries, nodes: NDArray[Any], path: _PathLike, header: bool | None, value: str | None
-) -> None:
-    unknown = rows_of(entries.listed, nodes) < 0
-    if not unknown.any():
-        return
-    names = distinct(entries.listed.with_codes(entries.listed.codes[unknown])).tolist()
-    where = str(path)
-    data = read_content(path)
-    if not _is_json(data):
-        where += f", line {_feature_rows(data, path, header, value).line(int(np.argmax(unknown)))}"
-    raise FileFormatError(
-        f"{where}: {len(names)} node(s) that no edge names: {listing(names)}; give ",
-        Setting("unknown", "isolate"),
-        " to take them for isolated nodes",
-    )

@@ -68,8 +68,7 @@ def from_igraph(
             raise GraphError(f"no vertex attribute {asked!r}; there are {sorted(vertex)}")
     entries = None
     if features is not None and features in vertex:
-        described = zip(names.tolist(), graph.vs[features], strict=True)
-        entries = entries_by_node(dict(described))
+        entries = entries_by_node(dict(zip(names.tolist(), graph.vs[features], strict=True)))
     return assemble(
         Names(pairs, names),
         weights,

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import FileFormatError, Setting
+from hopscale.exceptions import FileFormatError, Setting, warn
 from hopscale.io.columns import is_whole
 from hopscale.io.delimited import Rows, read_columns
 from hopscale.io.naming import Unknown, listing, rows_of
@@ -23,33 +23,17 @@ def labels_by_node(
     node_column: str | None,
     label_column: str | None,
     unknown: Unknown,
-) -> tuple[dict[Any, Any], tuple[str | Setting, ...]]:
+) -> dict[Any, Any]:
     """Label of every node that has one: ints or floats if all are numbers, else text.
 
-    Parameters
-    ----------
-    rows : Rows
-    nodes : ndarray
-        The nodes there are.
-    whole : bool
-        Whether nodes are whole numbers.
-    node_column, label_column : str or None
-        Names of columns; by default the first and the last.
-    unknown : {"isolate", "error"}
-        Leave out the labels of other nodes, or refuse them. If there are no labels but of other nodes
-        they are refused in any case: they mostly come from the wrong column.
-
-    Returns
-    -------
-    dict
-    tuple of str and Setting
-        What was left out, as parts of a message, or nothing.
+    ``nodes`` are those there are, and ``whole`` says whether they are whole numbers. If there are no labels but of
+    other nodes they are refused whatever ``unknown`` says: they mostly come from the wrong column.
     """
     node_at = 0 if node_column is None else rows.position(node_column)
     label_at = -1 if label_column is None else rows.position(label_column)
     width = len(next(iter(rows), (0, []))[1])
     if not width:
-        return {}, ()
+        return {}
     read = read_columns(rows, ((node_at,), (label_at % width,))) if max(node_at, label_at, 1) < width else None
     if read is None:
         _refuse(rows, max(node_at, label_at, 1))
@@ -75,7 +59,7 @@ def labels_by_node(
         )
     given = dict(zip(nodes[at[told]].tolist(), texts[labels.codes[told]].tolist(), strict=True))
     if not unknown_nodes.any():
-        return _typed(given), ()
+        return _typed(given)
     names = list(dict.fromkeys(named.vocabulary[named.codes[unknown_nodes]].tolist()))
     line = rows.line(int(np.argmax(unknown_nodes)))
     advice = (
@@ -87,7 +71,8 @@ def labels_by_node(
     if unknown == "error" or unknown_nodes.all():
         raise FileFormatError(f"{rows.path}, line {line}: node {names[0]!r} is", *advice)
     left_out = f"the labels of {len(names)} node(s) are left out, {listing(names)}, the first in line {line}: they are"
-    return _typed(given), (f"{rows.path}: {left_out}", *advice)
+    warn(f"{rows.path}: {left_out}", *advice)
+    return _typed(given)
 
 
 def _refuse(rows: Rows, last: int) -> NoReturn:

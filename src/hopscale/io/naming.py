@@ -42,21 +42,11 @@ class Coder(dict[Hashable, int]):
 
 @dataclass(frozen=True, eq=False)
 class Names:
-    """A column of names as Arrow's dictionaries hold it: ``vocabulary[codes]`` is the column.
+    """A column of names as Arrow's dictionaries hold it: ``vocabulary[codes]`` is the column."""
 
-    Attributes
-    ----------
-    codes : ndarray of int32 or int64
-        One for each position; of shape (E, 2) for the ends of edges.
-    vocabulary : ndarray
-        Distinct names: int64 if all are whole numbers, else object. Some may be used by no code.
-    is_ordered : bool
-        Whether the vocabulary is as :meth:`ordered` makes it.
-    """
-
-    codes: NDArray[Any]
-    vocabulary: NDArray[Any]
-    is_ordered: bool = False
+    codes: NDArray[Any]  # int32 or int64, one for each position; of shape (E, 2) for the ends of edges
+    vocabulary: NDArray[Any]  # distinct; int64 if all are whole numbers, else object; some may be used by no code
+    is_ordered: bool = False  # whether the vocabulary is as `ordered` makes it
 
     @classmethod
     def of(cls, values: Iterable[Hashable] | NDArray[Any]) -> Names:

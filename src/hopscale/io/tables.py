@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import GraphError, HopscaleError, HopscaleWarning, Setting
+from hopscale.exceptions import GraphError, HopscaleError, Setting, warn
 from hopscale.graph import AttributedGraph, name_array
 from hopscale.io.assemble import FeatureEntries, amounts, assemble
 from hopscale.io.columns import WIDE_TABLE, is_amount_name, is_node_name
@@ -96,17 +95,17 @@ def from_tables(
     AttributedGraph(nodes=3, edges=2, features=2, feature_entries=3)
     """
     check_unknown(unknown)
-    table = _Table(edges, "edges", at_least=2)
+    table = _Table(edges, "edges")
     ends = Names.beside([table.names(source, 0), table.names(target, 1)]).ordered()
     if weight is None:
         weight = _weight_column(table, source, target)
-    entries = None if features is None else _entries(_Table(features, "features", at_least=2), node, feature, value)
+    entries = None if features is None else _entries(_Table(features, "features"), node, feature, value)
     if entries is not None and unknown == "error":
         known_rows(entries.listed, distinct(ends), source="features", things="nodes of the edges")
     by_node = None
     if labels is not None:
         nodes = distinct(ends, *([entries.listed] if entries else []))
-        by_node = _labels(_Table(labels, "labels", at_least=2), node, label, nodes, unknown)
+        by_node = _labels(_Table(labels, "labels"), node, label, nodes, unknown)
     weights = None if weight is None else table.amounts(weight)
     return assemble(ends, weights, entries, labels=by_node, self_loops=self_loops)
 
@@ -123,12 +122,7 @@ def _weight_column(table: _Table, source: str | None, target: str | None) -> str
             )
         if table.is_numeric(others[0]):
             setting = Setting("weight", others[0])
-            warnings.warn(
-                HopscaleWarning(
-                    f"the column {others[0]!r} of edges is passed over; if it holds the weights, give ", setting
-                ),
-                stacklevel=3,
-            )
+            warn(f"the column {others[0]!r} of edges is passed over; if it holds the weights, give ", setting)
     return None
 
 
@@ -173,11 +167,9 @@ def _labels(
     if known.all() or not known.any() or unknown == "error":
         return given  # unknown nodes among them are refused with the graph
     left_out = [name for name, meets in zip(given, known, strict=True) if not meets]
-    warnings.warn(
+    warn(
         f"the labels of {len(left_out)} node(s) are left out: {listing(left_out)} are in neither the edges nor the "
-        "features",
-        HopscaleWarning,
-        stacklevel=3,
+        "features"
     )
     return {name: given[name] for name, meets in zip(given, known, strict=True) if meets}
 
@@ -185,7 +177,7 @@ def _labels(
 class _Table:
     """Columns of one table, with errors that say which table, column and row (counted from 0)."""
 
-    def __init__(self, source: Any, role: str, *, at_least: int) -> None:
+    def __init__(self, source: Any, role: str) -> None:
         try:
             import pyarrow as pa
         except ImportError as error:
@@ -197,13 +189,14 @@ class _Table:
                 f"{role} must be a table with __arrow_c_stream__ (pandas >= 2.2, polars, pyarrow, DuckDB), "
                 f"not {type(source).__name__}"
             )
-        with _in_words(role):
-            table = pa.table(source)
+        self.role, self._pa = role, pa
+        with self._in_words():
+            self._table = pa.table(source)
         # pandas sends its index along when it is more than a row number; it is not data of the user's.
-        kept = [name for name in table.column_names if not name.startswith("__index_level_")]
-        self.role, self.names_of_columns, self._table = role, kept, table
-        if len(kept) < at_least:
-            raise GraphError(f"{role} needs at least {at_least} columns, but has {kept}")
+        kept = [name for name in self._table.column_names if not name.startswith("__index_level_")]
+        self.names_of_columns = kept
+        if len(kept) < 2:
+            raise GraphError(f"{role} needs at least 2 columns, but has {kept}")
 
     def column(self, name: str | None, position: int, *, nulls: bool = False) -> Any:
         """Column by name, else by position."""
@@ -226,93 +219,77 @@ class _Table:
 
     def is_numeric(self, name: str) -> bool:
         """Whether a column holds numbers."""
-        import pyarrow as pa
-
-        kind = self.column(name, 0, nulls=True).type
-        return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        kind, types = self.column(name, 0, nulls=True).type, self._pa.types
+        return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
 
     def names(self, name: str | None, position: int) -> Names:
         """Column as names of nodes or features."""
         column = self.column(name, position)
-        with _in_words(self.role):
-            return _names(column, self.role)
+        with self._in_words():
+            return self._named(column)
 
     def lists(self, name: str | None, position: int) -> tuple[NDArray[Any], Names] | None:
         """Lengths and contents of a column of lists of features, None if the column is none."""
-        import pyarrow as pa
         import pyarrow.compute as pc
 
-        column = self.column(name, position, nulls=True)
-        kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+        column, types = self.column(name, position, nulls=True), self._pa.types
+        kinds = (types.is_list, types.is_large_list, types.is_fixed_size_list)
         if not any(is_kind(column.type) for is_kind in kinds):
             return None
-        with _in_words(self.role):
+        with self._in_words():
             counts = pc.fill_null(pc.list_value_length(column), 0).to_numpy()
             features = pc.list_flatten(column)
-            if pa.types.is_floating(features.type):
+            if types.is_floating(features.type):
                 raise GraphError(f"{self.role} has vectors where lists of features are expected. {WIDE_TABLE}")
             if features.null_count:
                 row = np.repeat(np.arange(len(counts)), counts)[features.is_null().to_pylist().index(True)]
                 raise GraphError(f"{self.role}, row {row}: a feature in the list is missing")
-            return counts, _names(features, self.role)
+            return counts, self._named(features)
 
     def amounts(self, name: str) -> NDArray[np.float64]:
         """Column of weights or values."""
-        import pyarrow as pa
-
-        column = self.column(name, 0)
-        with _in_words(self.role):
-            numeric = pa.types.is_primitive(column.type) and not pa.types.is_temporal(column.type)
+        column, types = self.column(name, 0), self._pa.types
+        with self._in_words():
+            numeric = types.is_primitive(column.type) and not types.is_temporal(column.type)
             values = column.to_numpy() if numeric else column.to_pylist()
         return amounts(values, name, lambda row: f"{self.role}, row {row},")
 
+    def _named(self, column: Any) -> Names:
+        """Arrow column as names of nodes or features; dictionaries are kept as they are."""
+        types = self._pa.types
+        if types.is_integer(column.type) or types.is_floating(column.type):
+            numbers = column.to_numpy()
+            missing = np.isnan(numbers)
+            if missing.any():
+                row = int(np.argmax(missing))
+                raise GraphError(f"{self.role}, row {row}: the name of a node or feature is missing (NaN)")
+            return Names.of(numbers)
+        if not len(column):
+            return Names.of([])
+        if not types.is_dictionary(column.type):
+            column = column.dictionary_encode()  # with one dictionary for all chunks
+        elif column.num_chunks > 1:
+            try:
+                column = column.unify_dictionaries()
+            except self._pa.ArrowNotImplementedError:  # as for some kinds of values
+                column = column.cast(column.type.value_type).dictionary_encode()
+        # Each name becomes a Python object once, however often it occurs.
+        names = column.chunk(0).dictionary.to_pylist()
+        codes = np.concatenate([chunk.indices.to_numpy() for chunk in column.chunks])
+        if len(set(names)) == len(names):
+            return Names(codes, name_array(names))
+        distinct = Names.of(names)  # dictionaries of other makers may repeat a value
+        return distinct.with_codes(distinct.codes[codes])
 
-@contextmanager
-def _in_words(role: str) -> Iterator[None]:
-    """Turn what Arrow, or the maker of the table, has against its content into an error of ours."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except HopscaleError:
-        raise
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise GraphError(
-            f"{role} cannot be read through Arrow: every column must hold text, or numbers, or lists of one of them, "
-            f"under a name of its own ({error})"
-        ) from error
-
-
-def _names(column: Any, role: str) -> Names:
-    """Arrow column as names of nodes or features."""
-    import pyarrow as pa
-
-    if not pa.types.is_integer(column.type) and not pa.types.is_floating(column.type):
-        return _text_names(column)
-    numbers = column.to_numpy()
-    missing = np.isnan(numbers)
-    if missing.any():
-        raise GraphError(f"{role}, row {int(np.argmax(missing))}: the name of a node or feature is missing (NaN)")
-    return Names.of(numbers)
-
-
-def _text_names(column: Any) -> Names:
-    """Names of a chunked column of text or anything else but numbers; dictionaries are kept as they are."""
-    import pyarrow as pa
-
-    if not len(column):
-        return Names.of([])
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()  # with one dictionary for all chunks
-    elif column.num_chunks > 1:
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """Turn what Arrow, or the maker of the table, has against its content into an error of ours."""
         try:
-            column = column.unify_dictionaries()
-        except pa.ArrowNotImplementedError:  # as for some kinds of values
-            column = column.cast(column.type.value_type).dictionary_encode()
-    # Each name becomes a Python object once, however often it occurs.
-    names = column.chunk(0).dictionary.to_pylist()
-    codes = np.concatenate([chunk.indices.to_numpy() for chunk in column.chunks])
-    if len(set(names)) == len(names):
-        return Names(codes, name_array(names))
-    distinct = Names.of(names)  # dictionaries of other makers may repeat a value
-    return distinct.with_codes(distinct.codes[codes])
+            yield
+        except HopscaleError:
+            raise
+        except (self._pa.ArrowException, TypeError, ValueError) as error:
+            raise GraphError(
+                f"{self.role} cannot be read through Arrow: every column must hold text, or numbers, or lists of one "
+                f"of them, under a name of its own ({error})"
+            ) from error

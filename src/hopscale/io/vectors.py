@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -137,9 +138,7 @@ def check_exportable(ids: Sequence[Hashable] | NDArray[Any], format_name: str) -
                 f"word2vec text cannot hold the name {name!r}: names there must not be empty or have white space; "
                 "write .csv, .tsv, .parquet or .npz instead"
             )
-    array = np.empty(len(text), dtype=object)
-    array[:] = text
-    return array
+    return name_array(text)
 
 
 def name_text(name: Hashable) -> str:
@@ -150,14 +149,9 @@ def name_text(name: Hashable) -> str:
     >>> name_text("tea"), name_text(7), name_text(("node", 7))
     ('tea', '7', '["node",7]')
     """
-    if isinstance(name, str):
-        return name
-    return _compact_json(name) if isinstance(name, tuple) else str(name)
-
-
-def _compact_json(name: tuple[Any, ...]) -> str:
-    # No space after the comma: word2vec text could not hold it.
-    return json.dumps(name, default=str, ensure_ascii=False, separators=(",", ":"))
+    if isinstance(name, tuple):  # no space after the comma: word2vec text could not hold it
+        return json.dumps(name, default=str, ensure_ascii=False, separators=(",", ":"))
+    return name if isinstance(name, str) else str(name)
 
 
 def _is_unicode(name: str) -> bool:
@@ -185,14 +179,6 @@ def _checked_matrix(vectors: ArrayLike, count: int) -> NDArray[np.float32]:
     if not finite.all():
         raise ParameterError(f"the vector in row {int(np.argmin(finite))} is not finite")
     return matrix
-
-
-def _write_csv(path: Path, names: NDArray[Any], matrix: NDArray[np.float32], header: list[str]) -> None:
-    _write_delimited(path, names, matrix, header, ",")
-
-
-def _write_tsv(path: Path, names: NDArray[Any], matrix: NDArray[np.float32], header: list[str]) -> None:
-    _write_delimited(path, names, matrix, header, "\t")
 
 
 def _write_delimited(
@@ -250,10 +236,10 @@ def _pyarrow() -> Any:
 
 
 _WRITERS: dict[str, Callable[[Path, NDArray[Any], NDArray[np.float32], list[str]], None]] = {
-    "csv": _write_csv,
+    "csv": partial(_write_delimited, delimiter=","),
     "npz": _write_npz,
     "parquet": _write_parquet,
-    "tsv": _write_tsv,
+    "tsv": partial(_write_delimited, delimiter="\t"),
     "word2vec": _write_word2vec,
 }
 
