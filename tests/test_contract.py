@@ -7,7 +7,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from hopscale import AttributedGraph, datasets, load_model
+from hopscale import PMI, SGNS, AttributedGraph, datasets, load_model
+from hopscale.cli.options import _documented
 from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError, ParameterError
 from hopscale.models import MODELS, matrix, walk
 from hopscale.models.base import SolverChoice
@@ -18,6 +19,11 @@ pytestmark = pytest.mark.filterwarnings("ignore::hopscale.exceptions.HopscaleWar
 OURS = {name: model for name, model in MODELS.items() if model.__module__.startswith("hopscale.")}
 BIASED = {"p": 0.5, "q": 2.0}  # else Node2Vec would be DeepWalk
 SWITCHES = {"verbose", "share_negatives", "self_scale", "ego"}  # anything is true or false
+
+
+@pytest.mark.parametrize("kind", [*OURS.values(), PMI, SGNS])
+def test_every_parameter_is_documented_in_the_class_itself(kind):
+    assert set(_documented(kind)) >= set(kind().get_params(deep=False))
 
 
 def make(name, *arguments, **parameters):
