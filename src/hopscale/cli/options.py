@@ -50,6 +50,7 @@ def _parameters(kind: Any) -> dict[str, _Parameter]:
 def _documented(kind: type) -> dict[str, str]:
     """The first sentence on each parameter in a docstring; empty where another class is referred to.
 
+    >>> from hopscale import SGNS
     >>> _documented(SGNS)["epochs"]
     'Passes over as many pairs as the walks have.'
     """
