@@ -114,6 +114,22 @@ def parameters(estimator):
     }
 
 
+def positive(ratio):
+    """Positive part of the logarithm."""
+    return np.log(np.maximum(ratio, 1.0))
+
+
+def root(M):
+    """(MMᵀ)^(1/2) = UΣUᵀ: what U√Σ times its transpose must be at full rank."""
+    u, s, _ = np.linalg.svd(M)
+    return (u * s) @ u.T
+
+
+def gram(x):
+    """xxᵀ in double precision."""
+    return x.astype(np.float64) @ x.astype(np.float64).T
+
+
 class Stream:
     """The random numbers of one (seed, scale, round, node)."""
 

@@ -12,7 +12,7 @@ from hopscale.cli.options import _documented
 from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError, ParameterError
 from hopscale.models import MODELS, matrix, walk
 from hopscale.models.base import SolverChoice
-from reference import parameters
+from reference import gram, parameters
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopscale.exceptions.HopscaleWarning")
 
@@ -32,10 +32,6 @@ def make(name, *arguments, **parameters):
 
 def dense(matrix):
     return matrix.toarray().astype(float)
-
-
-def gram(x):
-    return x.astype(np.float64) @ x.astype(np.float64).T
 
 
 def test_every_file_is_a_model_and_is_called_what_it_is_called():

@@ -26,7 +26,7 @@ from hopscale.checks import seed_of
 from hopscale.exceptions import GraphError, HopscaleWarning, ParameterError
 from hopscale.models import MODELS
 from hopscale.models.matrix.base import MatrixEmbedding
-from reference import random_graph, transition
+from reference import gram, positive, random_graph, root, transition
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopscale.exceptions.HopscaleWarning")
 
@@ -52,20 +52,6 @@ def adjacency(graph):
 @pytest.fixture(scope="module", name="F")
 def features(graph):
     return graph.features.toarray().astype(float)
-
-
-def positive(ratio):
-    return np.log(np.maximum(ratio, 1.0))
-
-
-def root(M):
-    """(MMᵀ)^(1/2) = UΣUᵀ: what U√Σ times its transpose must be at full rank."""
-    u, s, _ = np.linalg.svd(M)
-    return (u * s) @ u.T
-
-
-def gram(x):
-    return x.astype(np.float64) @ x.astype(np.float64).T
 
 
 class TestProximities:

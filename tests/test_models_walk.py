@@ -9,7 +9,7 @@ from hopscale import MUSAE, PMI, SGNS, AttributedGraph, DeepWalk, GraRep, NetMF,
 from hopscale.exceptions import ParameterError
 from hopscale.models import MODELS
 from hopscale.walks import Transitions
-from reference import feature_probability, random_graph, second_order, transition
+from reference import feature_probability, gram, positive, random_graph, root, second_order, transition
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopscale.exceptions.HopscaleWarning")
 
@@ -26,20 +26,6 @@ def graph():
 @pytest.fixture(scope="module", name="A")
 def adjacency(graph):
     return graph.adjacency.toarray().astype(float)
-
-
-def positive(ratio):
-    return np.log(np.maximum(ratio, 1.0))
-
-
-def root(M):
-    """(MMᵀ)^(1/2) = UΣUᵀ: what U√Σ times its transpose must be at full rank."""
-    u, s, _ = np.linalg.svd(M)
-    return (u * s) @ u.T
-
-
-def gram(x):
-    return x.astype(np.float64) @ x.astype(np.float64).T
 
 
 class TestWalkMatrices:

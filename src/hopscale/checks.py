@@ -15,6 +15,7 @@ import numpy as np
 from hopscale.exceptions import ParameterError
 
 __all__ = [
+    "KnownParameters",
     "check_seed",
     "checked_fields",
     "choice",
@@ -87,6 +88,19 @@ def _is_finite(value: Any) -> bool:
         return bool(np.isfinite(float(value)))
     except OverflowError:
         return False
+
+
+class KnownParameters:
+    """An estimator that refuses parameters it has not with our own error, before any is set."""
+
+    def set_params(self, **parameters: Any) -> Any:
+        """Set parameters; one that this has not is an error."""
+        known = self.get_params(deep=False)  # type: ignore[attr-defined]
+        for name in parameters:
+            if name.partition("__")[0] not in known:
+                has = f"is no parameter of {type(self).__name__}, which has {', '.join(known)}"
+                raise ParameterError(has, parameter=name)
+        return super().set_params(**parameters)  # type: ignore[misc]
 
 
 def switch(name: str, value: Any) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from hopscale.checks import check_seed, checked_fields, choice, parameter, seed_of, switch, whole
+from hopscale.checks import KnownParameters, check_seed, checked_fields, choice, parameter, seed_of, switch, whole
 from hopscale.compute.threads import Threads, checked_jobs
 from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, Setting, warn
 from hopscale.graph import AttributedGraph
@@ -29,7 +29,7 @@ MODELS: dict[str, type[NodeEmbedding]] = {}
 
 
 @dataclass(eq=False, repr=False)
-class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class NodeEmbedding(KnownParameters, VectorQueries, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Base of all models: learns ``embedding_``, a row for each of ``node_ids_``.
 
     A model is a dataclass whose fields are its parameters. Defining one registers it under its name, so that files and
@@ -85,15 +85,15 @@ class NodeEmbedding(VectorQueries, TransformerMixin, BaseEstimator):  # type: ig
 
     def configure(self, **settings: Any) -> NodeEmbedding:
         """Set parameters by plain name; one that neither the model nor its solver has is an error."""
-        tried = clone(self)
-        tried.set_params(**{name: value for name, value in settings.items() if name in self.get_params(deep=False)})
+        known = self.get_params(deep=False)
+        own = {name: value for name, value in settings.items() if name in known}
+        tried = clone(self).set_params(**own)
         for name in settings:
             if name not in tried.settings():
-                raise ParameterError(f"means nothing to {tried._told(name)}", parameter=name)
-        self.set_params(**{name: value for name, value in settings.items() if name in self.get_params(deep=False)})
-        return self
+                raise ParameterError(f"means nothing to {tried._described_without(name)}", parameter=name)
+        return self.set_params(**own)  # type: ignore[no-any-return]
 
-    def _told(self, parameter: str) -> str:
+    def _described_without(self, parameter: str) -> str:
         """What this is, for the error on a parameter that it has not."""
         return type(self).__name__
 
@@ -275,7 +275,7 @@ class SolverChoice:
         own = self.get_params(deep=False)  # type: ignore[attr-defined]
         return self.set_params(**{f"solver__{name}": value for name, value in settings.items() if name not in own})
 
-    def _told(self, parameter: str) -> str:
+    def _described_without(self, parameter: str) -> str:
         others = [name for name, make in self.solvers.items() if parameter in make().get_params()]
         hint = f": it belongs to the solver {others[0]}" if others else ""
         return f"{type(self).__name__} with the solver {self.chosen_solver().name}{hint}"

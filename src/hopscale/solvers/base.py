@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from hopscale.checks import checked_fields
+from hopscale.checks import KnownParameters, checked_fields
 from hopscale.compute import Threads
 from hopscale.compute.aligned import Floats
-from hopscale.exceptions import ParameterError
 from hopscale.walks import Scale, WalkContext
 
 __all__ = ["Solution", "Solver"]
@@ -38,22 +37,12 @@ class Solution:
     sampled: bool = False
 
 
-class Solver(BaseEstimator, ABC):  # type: ignore[misc]
+class Solver(KnownParameters, BaseEstimator, ABC):  # type: ignore[misc]
     """A value that says how a model's target is solved; its parameters are read when a model is fitted."""
 
     name: ClassVar[str]
     # Settings of files that were written before a parameter existed, where its default would change the vectors.
     settings_before: ClassVar[Mapping[str, Any]] = {}
-
-    def set_params(self, **parameters: Any) -> Solver:
-        """Set parameters; one that the solver has not is an error."""
-        unknown = sorted(set(parameters) - set(self.get_params()))
-        if unknown:
-            raise ParameterError(
-                f"is no parameter of {type(self).__name__}, which has {', '.join(self.get_params())}",
-                parameter=unknown[0],
-            )
-        return super().set_params(**parameters)  # type: ignore[no-any-return]
 
     def check(self, window: int) -> None:
         """Refuse parameters that make no sense for walks of ``window`` hops."""
