@@ -132,7 +132,7 @@ VALID = {
         "stop": np.zeros(1, U8),
     },
     "encode_text": lambda: {"data": b"a,b\nb,c\n", "start": 4, "delimiter": ",", "groups": [0, -1]},
-    "encode_lists": lambda: {"data": b'{"a": [1]}'},
+    "encode_features": lambda: {"data": b'{"a": [1]}'},
 }
 
 OFFSETS_THAT_ARE_NONE = [
@@ -287,7 +287,7 @@ WRONG = {
         "delimiter": ["\n", '"', " ", "\0"],
         "groups": [[], [0], [0, -2], [0, 2], [2**31 - 1, 0]],
     },
-    "encode_lists": {},
+    "encode_features": {},
 }
 
 # What is written to, or watched: an array of another type would be converted, and what is written lost with the copy.

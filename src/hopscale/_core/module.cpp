@@ -163,15 +163,16 @@ nb::object checked_encode_text(const nb::bytes &data, std::int64_t start, std::o
     return found;
 }
 
-nb::object bound_encode_lists(const nb::bytes &data) {
+nb::object bound_encode_features(const nb::bytes &data) {
     const auto encode = [text = std::string_view(data.c_str(), data.size())] {
         nb::gil_scoped_release release;
-        return encode_lists(text);
+        return encode_features(text);
     };
     auto coded = encode();
     if (!coded) return nb::none();
     return nb::make_tuple(joined(coded->keys), owned(std::move(coded->lengths)), owned(std::move(coded->items.codes)),
-                          joined(coded->items.names), coded->whole);
+                          joined(coded->items.names), coded->numbers, owned(std::move(coded->values.codes)),
+                          joined(coded->values.names));
 }
 
 }  // namespace
@@ -203,7 +204,7 @@ NB_MODULE(_native, m) {
     m.def("sample_rows", &checked_sample_rows, "graph"_a, "features"_a, "nodes"_a, "walks"_a, "hops"_a, "scale"_a,
           "seed"_a, "stream"_a, "stop"_out);
     m.def("encode_text", &checked_encode_text, "data"_a, "start"_a, "delimiter"_a.none(), "groups"_a);
-    m.def("encode_lists", &bound_encode_lists, "data"_a);
+    m.def("encode_features", &bound_encode_features, "data"_a);
 }
 
 }  // namespace hopscale

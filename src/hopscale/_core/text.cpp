@@ -132,6 +132,7 @@ bool read(const char *p, const char *end, char delimiter, const std::vector<int>
     const auto quotes = [](std::uint64_t w) { return same(w, '"') | line_ends(w); };
     const auto at_line_end = [&] { return p == end || *p == '\n'; };
     const auto skip_blanks = [&] { for (; p < end && is_blank(*p) && (BLANKS || *p != delimiter); ++p); };
+    for (Dictionary &dictionary : to) dictionary.codes.reserve(std::size_t(end - p) / 8);  // to grow would be to copy
     std::vector<std::pair<Dictionary *, Cell>> batch;
     const auto add_batch = [&batch] {
         bool fits = true;
@@ -185,45 +186,64 @@ std::optional<std::vector<CodedCells>> encode_text(std::string_view text, std::o
     return std::vector<CodedCells>(std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
 }
 
-std::optional<CodedLists> encode_lists(std::string_view text) {
+std::optional<CodedFeatures> encode_features(std::string_view text) {
     const char *p = text.data(), *end = p + text.size();
-    Dictionary keys, items;
+    Dictionary keys, items, values;
     std::vector<std::int64_t> lengths;
-    char kind = 0;  // of the items: '"' or '0'
+    std::vector<std::size_t> last_key;  // with an item, by its code: no object has an item twice
+    char kind = 0;                      // of the items: '"', '0', '[' while not known, '{' for those with values
     const auto next = [&] {
         while (p < end && (is_blank(*p) || *p == '\n' || *p == '\r')) ++p;
         return p < end ? *p++ : '\0';
     };
-    const auto add_string = [&](Dictionary &to) {  // without escapes
+    const auto add_string = [&](Dictionary &to) {  // with its escapes as they are
         const auto stops = [](std::uint64_t w) { return same(w, '"') | same(w, '\\') | below(w, ' '); };
-        const Cell cell = cell_until(p, end, stops);
+        const char *first = p;
+        Cell cell = cell_until(p, end, stops);
+        for (; end - cell.end > 1 && *cell.end == '\\'; cell = cell_until(p, end, stops)) p = cell.end + 2;
+        if (cell.end >= end || *cell.end != '"') return false;
         p = cell.end + 1;
-        return cell.end < end && *cell.end == '"' && to.add(cell);
+        return to.add(cell.begin == first ? cell : cell_until(first, cell.end, line_ends));
     };
-    const auto add_number = [&] {  // as Python would write it, in less than 19 digits
+    const auto add_number = [&](Dictionary &to) {  // or anything else up to the next sign
         const char *first = --p;
-        p += *p == '-';
-        const char *digits = p;
-        while (p < end && *p >= '0' && *p <= '9') ++p;
-        if (p == digits || p - digits > 18 || (*digits == '0' && p - digits > 1)) return false;
-        return items.add(cell_until(first, p, line_ends));
+        while (p < end && *p != ',' && *p != ']' && *p != '}' && std::uint8_t(*p) > ' ') ++p;
+        return to.add(cell_until(first, p, line_ends));
+    };
+    const auto add_value = [&] {
+        if (next() != ':' || next() == '\0') return false;
+        const auto code = std::size_t(items.codes.back());
+        if (code >= last_key.size()) last_key.resize(2 * code + 1);
+        if (std::exchange(last_key[code], lengths.size() + 1) == lengths.size() + 1) return false;
+        return add_number(values);
     };
     char sign = next();
     if (sign != '{') return {};
     do {
-        if (next() != '"' || !add_string(keys) || next() != ':' || next() != '[') return {};
+        if (next() != '"' || !add_string(keys) || next() != ':') return {};
         const std::size_t before = items.codes.size();
-        for (sign = next(); sign != ']'; sign = next()) {
-            if (items.codes.size() > before && (sign != ',' || (sign = next()) == ']')) return {};
-            if (!kind) kind = sign == '"' ? '"' : '0';
-            if ((sign == '"') != (kind == '"') || !(kind == '"' ? add_string(items) : add_number())) return {};
+        sign = next();
+        if (sign == 'n' && end - p > 2 && !std::memcmp(p, "ull", 3)) {
+            p += 3;
+        } else {
+            if (!kind) kind = sign;
+            if ((sign != '[' && sign != '{') || (sign == '{') != (kind == '{')) return {};
+            const char last = sign == '[' ? ']' : '}';
+            for (sign = next(); sign != last; sign = next()) {
+                if (items.codes.size() > before && (sign != ',' || (sign = next()) == last)) return {};
+                if (kind == '[') kind = sign == '"' ? '"' : '0';
+                if ((kind == '0' ? sign == '\0' : sign != '"') ||
+                    !(kind == '0' ? add_number(items) : add_string(items)))
+                    return {};
+                if (kind == '{' && !add_value()) return {};
+            }
         }
         lengths.push_back(std::int64_t(items.codes.size() - before));
         sign = next();
     } while (sign == ',');
     if (sign != '}' || next() != '\0' || p < end || text.back() == '\0' || std::size_t(keys.count()) < lengths.size())
         return {};
-    return CodedLists{std::move(keys.names), std::move(lengths), std::move(items), kind == '0'};
+    return CodedFeatures{std::move(keys.names), std::move(lengths), std::move(items), std::move(values), kind == '0'};
 }
 
 }  // namespace hopscale

@@ -13,11 +13,11 @@ struct CodedCells {
     std::string names;                // distinct cells in the order of first sight, each with a line feed after it
 };
 
-struct CodedLists {
+struct CodedFeatures {
     std::string keys;                   // each with a line feed after it
     std::vector<std::int64_t> lengths;  // number of items by key
-    CodedCells items;
-    bool whole;  // whether items are whole numbers
+    CodedCells items, values;           // without values, items came in lists
+    bool numbers;                       // whether items are not text
 };
 
 // Cells of plain text, without the spaces and tabs around them; lines of nothing else are passed over. `groups` has for
@@ -28,8 +28,9 @@ struct CodedLists {
 std::optional<std::vector<CodedCells>> encode_text(std::string_view text, std::optional<char> delimiter,
                                                    const std::vector<int> &groups);
 
-// JSON of one object whose values are lists, either all of text or all of whole numbers. Nothing is returned for all
-// else, and for a key that occurs twice, for escapes and for whole numbers of more than 18 digits.
-std::optional<CodedLists> encode_lists(std::string_view text);
+// JSON of one object whose values, where they are not null, are lists, either all of text or all of numbers, or objects
+// of numbers. Text keeps its escapes, and numbers are not looked at: whether they are right is for the caller to say.
+// Nothing is returned for all else, and for a key that occurs twice.
+std::optional<CodedFeatures> encode_features(std::string_view text);
 
 }  // namespace hopscale

@@ -13,11 +13,10 @@ from hopscale.datasets.pickled import unpickled
 from hopscale.datasets.registry import Published
 from hopscale.exceptions import FileFormatError
 from hopscale.graph import AttributedGraph
-from hopscale.io.assemble import label_array
 from hopscale.io.delimited import read_pairs, read_rows
 from hopscale.io.edges import from_edges
 from hopscale.io.feature_json import read_feature_json
-from hopscale.io.label_file import labels_by_node
+from hopscale.io.label_file import read_labels
 from hopscale.io.naming import Names
 
 __all__ = ["graph_of"]
@@ -35,7 +34,7 @@ def graph_of(entry: Published, contents: Mapping[str, bytes]) -> AttributedGraph
         return from_edges(edges, features, node_ids=np.arange(entry.nodes), labels=labels)
     except FileFormatError:
         raise
-    except (ValueError, IndexError, TypeError) as error:
+    except (ValueError, LookupError, TypeError) as error:
         raise FileFormatError(f"the files of {entry.name} do not belong together: {error}") from error
 
 
@@ -46,16 +45,15 @@ def _musae(entry: Published, contents: Mapping[str, bytes]) -> _Parts:
     given = read_feature_json(*source["features"])
     rows, columns = _numbers(given.listed)[given.rows], _numbers(given.features)
     shape = (entry.nodes, entry.columns or int(columns.max(initial=-1)) + 1)
-    nodes = np.arange(entry.nodes)
     target = read_rows(*source["target"], True, node_columns=1)
     columns_of = {"node_column": entry.node_column, "label_column": entry.label_column}
-    by_node = labels_by_node(target, nodes, whole=True, unknown="error", **columns_of)
+    labels = read_labels(target, np.arange(entry.nodes), whole=True, unknown="error", **columns_of)
     if entry.task == "regression":
-        by_node = {node: float(label) for node, label in by_node.items()}
+        labels = labels.astype(np.float64)
     elif entry.class_names:
-        by_node = {node: entry.class_names[str(label)] for node, label in by_node.items()}
+        labels = np.array([entry.class_names[str(label)] for label in labels])
     features = sp.csr_array((np.ones(len(rows), dtype=np.float32), (rows, columns)), shape=shape)
-    return _numbers(ends), features, label_array(by_node, nodes)
+    return _numbers(ends), features, labels
 
 
 def _numbers(names: Names) -> NDArray[np.int64]:

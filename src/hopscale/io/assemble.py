@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import GraphError, warn
 from hopscale.graph import AttributedGraph, Directed, SymmetricArray, name_array, shown_name
-from hopscale.io.naming import Names, as_names, distinct, known_rows
+from hopscale.io.naming import Names, as_names, known_rows, united
 
-__all__ = ["FeatureEntries", "amounts", "assemble", "label_array"]
+__all__ = ["FeatureEntries", "amounts", "assemble", "label_array", "labels_at"]
 
 
 @dataclass(frozen=True)
@@ -39,35 +39,39 @@ def assemble(
     *,
     node_ids: Sequence[Hashable] | NDArray[Any] | None = None,
     feature_names: Sequence[Hashable] | NDArray[Any] | None = None,
-    labels: Mapping[Any, Any] | ArrayLike | None = None,
+    labels: Mapping[Any, Any] | Callable[[NDArray[Any]], NDArray[Any]] | ArrayLike | None = None,
     self_loops: bool = False,
     directed: Directed | None = None,
 ) -> AttributedGraph:
     """Graph from named edges of shape (E, 2) and features as :class:`FeatureEntries` or a matrix.
 
-    Weights must have been checked by :func:`amounts`; all else is as in :func:`hopscale.io.from_edges`. With
-    ``directed`` each row is an arc, and the graph decides; by default a row is an undirected edge.
+    Weights must have been checked by :func:`amounts`; ``labels`` may be a function of the names of the nodes. All else
+    is as in :func:`hopscale.io.from_edges`. With ``directed`` each row is an arc, and the graph decides; by default a
+    row is an undirected edge.
     """
     entries = features if isinstance(features, FeatureEntries) else None
     ends = ends.ordered()
-    if node_ids is not None:
-        names = as_names(node_ids)
-    elif entries is None and features is not None:
-        names = _row_numbers(ends, features)
-    else:
-        names = distinct(ends, *([entries.listed] if entries else []))
-    rows = known_rows(ends, names, source="edges", things="nodes")
-    if entries is not None:
-        listed = known_rows(entries.listed, names, source="features", things="nodes")
-        if node_ids is None:
+    if node_ids is None and (entries or features is None):
+        names, (rows, *others) = united(ends, *([entries.listed] if entries else []))
+        for listed in others:
             _warn_if_apart(rows, listed, names)
+    else:
+        names = as_names(node_ids) if node_ids is not None else _row_numbers(ends, features)
+        rows = known_rows(ends, names, source="edges", things="nodes")
+        if entries:
+            listed = known_rows(entries.listed, names, source="features", things="nodes")
+    if entries:
         features, feature_names = _feature_matrix(entries, listed, len(names), feature_names)
+    if isinstance(labels, Mapping):
+        labels = label_array(labels, names)
+    elif callable(labels):
+        labels = labels(names)
     return AttributedGraph(
         _adjacency(rows, weights, len(names), arcs=directed is not None, self_loops=self_loops),
         features,
         node_ids=names,
         feature_names=feature_names,
-        labels=label_array(labels, names) if isinstance(labels, Mapping) else labels,
+        labels=labels,
         directed=directed or "error",
         self_loops=self_loops,
     )
@@ -98,27 +102,31 @@ def amounts(values: Iterable[Any] | NDArray[Any], what: str, where: Callable[[in
 
 
 def label_array(labels: Mapping[Any, Any], names: NDArray[Any]) -> NDArray[Any]:
-    """Labels in the order of the nodes; what is missing is NaN among numbers and None among names.
+    """Labels in the order of the nodes, with gaps as in :func:`labels_at`.
 
     Examples
     --------
     >>> label_array({"a": 1, "c": 0}, as_names(["a", "b", "c"]))
     array([ 1., nan,  0.])
     """
-    rows = known_rows(Names.of(list(labels)), names, source="labels", things="nodes of the edges and features")
-    column: list[Any] = [None] * len(names)
-    for row, label in zip(rows.tolist(), labels.values(), strict=True):
-        column[row] = label
-    present = [label for label in column if label is not None]
-    given = np.array(present)
-    complete = len(present) == len(names)
-    if given.dtype.kind in "biuf":
-        return given if complete else np.array([np.nan if label is None else label for label in column])
-    if complete and all(isinstance(label, str) for label in present):
-        return given
-    array = np.empty(len(column), dtype=object)
-    array[:] = column
-    return array
+    rows = known_rows(Names.of(labels), names, source="labels", things="nodes of the edges and features")
+    given = [(row, label) for row, label in zip(rows.tolist(), labels.values(), strict=True) if label is not None]
+    at = np.full(len(names), -1)
+    at[[row for row, _ in given]] = np.arange(len(given))
+    return labels_at([label for _, label in given], at)
+
+
+def labels_at(values: Sequence[Any], at: NDArray[Any]) -> NDArray[Any]:
+    """``values[at]``; where ``at`` is -1 there is NaN among numbers and None among other labels."""
+    typed = np.array(values)
+    is_complete = at.min(initial=0) >= 0
+    if typed.dtype.kind in "biuf":
+        return typed[at] if is_complete else np.append(typed.astype(np.float64), np.nan)[at]
+    if is_complete and all(isinstance(label, str) for label in values):
+        return typed[at]
+    pool = np.empty(len(values) + 1, dtype=object)
+    pool[:] = [*values, None]
+    return pool[at]
 
 
 def _number(value: Any, what: str, where: str) -> float:
@@ -178,10 +186,8 @@ def _feature_matrix(
     used = entries.features.ordered()
     if feature_names is not None:
         vocabulary = name_array(feature_names)
-    elif entries.vocabulary is not None:
-        vocabulary = entries.vocabulary
     else:
-        vocabulary = distinct(used)
+        vocabulary = united(used)[0] if entries.vocabulary is None else entries.vocabulary
     u = listed if entries.rows is None else listed[entries.rows]
     f = known_rows(used, vocabulary, source="feature entries", things="feature_names")
     return _matrix(u, f, entries.values, (n, len(vocabulary))), vocabulary

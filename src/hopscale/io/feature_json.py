@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Sequence
 from itertools import chain
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hopscale._core import _native
 from hopscale.exceptions import FileFormatError
@@ -20,9 +18,6 @@ from hopscale.io.content import as_text
 from hopscale.io.naming import Names
 
 __all__ = ["read_feature_json"]
-
-# Features by node, all of them in one column, and their values.
-_Read = tuple[Sequence[Any], Names, NDArray[np.float64] | None]
 
 
 def read_feature_json(data: bytes, path: str | os.PathLike[str]) -> FeatureEntries:
@@ -46,62 +41,42 @@ def read_feature_json(data: bytes, path: str | os.PathLike[str]) -> FeatureEntri
             f'{path}: expected one object such as {{"0": [1, 5]}}, with the features of every node, '
             f"but the file holds a {type(by_node).__name__}"
         )
-    described, features, values = _in_bulk(by_node) or _one_by_one(by_node, path)
-    counts = np.fromiter(map(len, described), dtype=np.int64)
-    return FeatureEntries(Names.of(by_node), np.repeat(np.arange(len(counts)), counts), features, values)
+    described = [_described(own, f"{path}, node {node!r}") for node, own in by_node.items()]
+    values = np.array([value for own in described for value in own.values()], dtype=np.float64)
+    rows = np.repeat(np.arange(len(described)), np.fromiter(map(len, described), dtype=np.int64))
+    return FeatureEntries(Names.of(by_node), rows, Names.of(chain.from_iterable(described)), values)
 
 
 def _at_once(data: bytes) -> FeatureEntries | None:
-    """Features of plain lists, of text or of whole numbers; None for all else."""
-    coded = _native.encode_lists(data)
+    """Features of lists of text, of lists of whole numbers or of objects; None for all else, and for what is wrong."""
+    coded = _native.encode_features(data)
     if coded is None or not len(coded[2]):
         return None
-    nodes, counts, codes, features, is_whole = coded
+    nodes, counts, codes, features, is_number, value_codes, values = coded
     try:
-        listed, texts = nodes.decode().split("\n"), features.decode().split("\n")
-    except UnicodeDecodeError:
+        listed, names = _distinct(nodes, str), _distinct(features, int if is_number else str)
+        amounts = np.array(_distinct(values, int, float) if len(value_codes) else [], dtype=np.float64)
+    except (ValueError, OverflowError):
         return None
-    named = Names(codes, name_array(texts), is_ordered=True)
-    rows = np.repeat(np.arange(len(counts)), counts)
-    return FeatureEntries(Names.of(dict.fromkeys(listed)), rows, named.renamed(int) if is_whole else named)
-
-
-def _in_bulk(by_node: dict[str, Any]) -> _Read | None:
-    """Lists of one kind of names alone, or objects of values alone, are looked at all at once; None for all else."""
-    kinds = set(map(type, by_node.values())) - {type(None)}
-    if kinds not in ({list}, {dict}):
+    if not (np.isfinite(amounts) & (amounts >= 0)).all():
         return None
-    nothing = kinds.pop()()
-    described = [nothing if own is None else own for own in by_node.values()]
-    try:
-        if isinstance(nothing, dict):
-            values = list(chain.from_iterable(map(dict.values, described)))
-            amounts = np.array(values, dtype=np.float64) if set(map(type, values)) <= {int, float} else np.array([-1])
-            right = (np.isfinite(amounts) & (amounts >= 0)).all()
-            return (described, Names.of(chain.from_iterable(described)), amounts) if right else None
-        kinds = set(map(type, chain.from_iterable(described)))
-        if kinds == {int}:
-            return described, Names.of(np.fromiter(chain.from_iterable(described), dtype=np.int64)), None
-    except OverflowError:
-        return None
-    return (described, Names.of(chain.from_iterable(described)), None) if kinds == {str} else None
+    rows = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    named = Names(codes, name_array(names), is_ordered=not is_number)
+    return FeatureEntries(Names.of(listed), rows, named, amounts[value_codes] if len(value_codes) else None)
 
 
-def _one_by_one(by_node: dict[str, Any], path: str | os.PathLike[str]) -> _Read:
-    described = [_described(own, f"{path}, node {node!r}") for node, own in by_node.items()]
-    values = np.array([value for own in described for value in own.values()], dtype=np.float64)
-    return described, Names.of(chain.from_iterable(described)), values
+def _distinct(found: bytes, *kinds: type) -> dict[Any, None] | list[Any]:
+    """What the kernel has found, parsed as JSON: names without repeats, or numbers, which may have them (1 and 1.0)."""
+    sign = '"' if str in kinds else ""
+    cells = json.loads(f"[{sign}{found.decode()}{sign}]".replace("\n", f"{sign},{sign}"), parse_constant=_no_constant)
+    distinct = dict.fromkeys(cells)
+    if not set(map(type, cells)) <= set(kinds) or (len(distinct) < len(cells) and float not in kinds):
+        raise ValueError("left to the parser of the whole file")
+    return cells if float in kinds else distinct
 
 
 def _parse(text: str, path: str | os.PathLike[str]) -> Any:
     try:
-        if text.count("{") > 1:
-            # The hook costs much for many small objects. Every pair has a colon: with as many keys as colons, none of
-            # them was given twice.
-            by_node = json.loads(text, parse_constant=_no_constant)
-            inside = list(by_node.values()) if isinstance(by_node, dict) else []
-            if set(map(type, inside)) == {dict} and text.count(":") == len(inside) + sum(map(len, inside)):
-                return by_node
         return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ from hopscale.io.columns import WIDE_TABLE, all_whole, is_amount_name, is_node_n
 from hopscale.io.content import content_kind, existing, read_content
 from hopscale.io.delimited import Rows, read_pairs, read_rows
 from hopscale.io.feature_json import read_feature_json
-from hopscale.io.label_file import labels_by_node
-from hopscale.io.naming import Names, Unknown, check_unknown, distinct, listing, rows_of
+from hopscale.io.label_file import read_labels
+from hopscale.io.naming import Names, Unknown, check_unknown, listing, rows_of
 from hopscale.io.npz import read_npz
 
 __all__ = ["read_graph"]
@@ -114,18 +115,16 @@ def read_graph(
     ends, weights = _read_edges(edges, header, weight)
     ends = _named(ends).ordered()
     whole = not isinstance(ends.at(0), str)
-    nodes = distinct(ends)
     entries = None
     if features is not None:
-        entries = _read_features(features, header, value, nodes, whole=whole, unknown=unknown)
-    by_node = None
+        entries = _read_features(features, header, value, ends.vocabulary, whole=whole, unknown=unknown)
+    column = None
     if labels is not None:
-        nodes = distinct(ends, *([entries.listed] if entries else []))
         rows = read_rows(read_content(labels), labels, header, node_columns=1, named=(node_column, label_column))
-        by_node = labels_by_node(
-            rows, nodes, whole=whole, node_column=node_column, label_column=label_column, unknown=unknown
+        column = partial(
+            read_labels, rows, whole=whole, node_column=node_column, label_column=label_column, unknown=unknown
         )
-    return assemble(ends, weights, entries, labels=by_node, self_loops=self_loops)
+    return assemble(ends, weights, entries, labels=column, self_loops=self_loops)
 
 
 def _named(column: Names) -> Names:
@@ -186,7 +185,7 @@ def _read_features(
                 _warn_of_first_line(node, feature, path, "a node and its feature", "node,feature")
     entries = replace(raw, listed=_like_edges(raw.listed, whole, path), features=_named(raw.features))
     if unknown == "error" and (isolated := rows_of(entries.listed, nodes) < 0).any():
-        names = distinct(entries.listed.with_codes(entries.listed.codes[isolated])).tolist()
+        names = entries.listed.with_codes(entries.listed.codes[isolated]).ordered().vocabulary.tolist()
         where = path if rows is None else f"{path}, line {rows.line(int(np.argmax(isolated)))}"
         raise FileFormatError(
             f"{where}: {len(names)} node(s) that no edge names: {listing(names)}; give ",

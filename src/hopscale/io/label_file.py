@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError, Setting, warn
+from hopscale.io.assemble import labels_at
 from hopscale.io.columns import is_whole
 from hopscale.io.delimited import Rows, read_columns
 from hopscale.io.naming import Unknown, listing, rows_of
 
-__all__ = ["labels_by_node"]
+__all__ = ["read_labels"]
 
 
-def labels_by_node(
+def read_labels(
     rows: Rows,
     nodes: NDArray[Any],
     *,
@@ -23,8 +24,8 @@ def labels_by_node(
     node_column: str | None,
     label_column: str | None,
     unknown: Unknown,
-) -> dict[Any, Any]:
-    """Label of every node that has one: ints or floats if all are numbers, else text.
+) -> NDArray[Any]:
+    """Labels of all nodes, with gaps: ints or floats if all are numbers, else text.
 
     ``nodes`` are those there are, and ``whole`` says whether they are whole numbers. If there are no labels but of
     other nodes they are refused whatever ``unknown`` says: they mostly come from the wrong column.
@@ -33,7 +34,7 @@ def labels_by_node(
     label_at = -1 if label_column is None else rows.position(label_column)
     width = len(next(iter(rows), (0, []))[1])
     if not width:
-        return {}
+        return labels_at([], np.full(len(nodes), -1))
     read = read_columns(rows, ((node_at,), (label_at % width,))) if max(node_at, label_at, 1) < width else None
     if read is None:
         _refuse(rows, max(node_at, label_at, 1))
@@ -46,7 +47,7 @@ def labels_by_node(
     unknown_nodes = at < 0
     texts = np.array(list(map(str, labels.vocabulary.tolist())), dtype=object)
     told = np.flatnonzero(~unknown_nodes & (texts != "")[labels.codes])
-    label = np.empty(len(nodes), dtype=labels.codes.dtype)
+    label = np.full(len(nodes), -1, dtype=labels.codes.dtype)
     backwards = told[::-1]  # so that the first label of a node is the one that stays
     label[at[backwards]] = labels.codes[backwards]
     contrary = label[at[told]] != labels.codes[told]
@@ -57,9 +58,10 @@ def labels_by_node(
             f"{rows.path}, line {rows.line(row)}: node {named.at(row)!r} has label {texts[labels.codes[row]]!r}, "
             f"but {texts[label[at[row]]]!r} before"
         )
-    given = dict(zip(nodes[at[told]].tolist(), texts[labels.codes[told]].tolist(), strict=True))
+    used, given = np.unique(label, return_inverse=True)
+    column = labels_at(_typed(texts[used[used >= 0]].tolist()), given - (used[0] < 0))
     if not unknown_nodes.any():
-        return _typed(given)
+        return column
     names = list(dict.fromkeys(named.vocabulary[named.codes[unknown_nodes]].tolist()))
     line = rows.line(int(np.argmax(unknown_nodes)))
     advice = (
@@ -72,7 +74,7 @@ def labels_by_node(
         raise FileFormatError(f"{rows.path}, line {line}: node {names[0]!r} is", *advice)
     left_out = f"the labels of {len(names)} node(s) are left out, {listing(names)}, the first in line {line}: they are"
     warn(f"{rows.path}: {left_out}", *advice)
-    return _typed(given)
+    return column
 
 
 def _refuse(rows: Rows, last: int) -> NoReturn:
@@ -87,10 +89,8 @@ def _refuse(rows: Rows, last: int) -> NoReturn:
     raise AssertionError(f"{rows.path} was refused, but every row is right")
 
 
-def _typed(given: dict[Any, str]) -> dict[Any, Any]:
-    if all(map(is_whole, given.values())):
-        return {node: int(label) for node, label in given.items()}
+def _typed(texts: list[str]) -> list[Any]:
     try:
-        return {node: float(label) for node, label in given.items()}
+        return list(map(int if all(map(is_whole, texts)) else float, texts))
     except ValueError:
-        return dict(given)
+        return texts

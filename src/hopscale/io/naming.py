@@ -17,7 +17,17 @@ from numpy.typing import NDArray
 from hopscale.exceptions import GraphError, ParameterError
 from hopscale.graph import name_array, shown_name
 
-__all__ = ["Coder", "Names", "Unknown", "as_names", "check_unknown", "distinct", "known_rows", "listing", "rows_of"]
+__all__ = [
+    "Coder",
+    "Names",
+    "Unknown",
+    "as_names",
+    "check_unknown",
+    "known_rows",
+    "listing",
+    "rows_of",
+    "united",
+]
 
 Unknown = Literal["isolate", "error"]
 
@@ -140,24 +150,32 @@ def as_names(values: Iterable[Hashable] | NDArray[Any]) -> NDArray[Any]:
     return name_array(values) if whole is None else whole
 
 
-def distinct(*columns: Names) -> NDArray[Any]:
-    """Every name of some columns once: sorted when all are whole numbers, else in the order of first sight.
+def united(*columns: Names) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """Every name of some columns once, and for each column the rows of its names.
+
+    Names are sorted when all are whole numbers, else in the order of first sight.
 
     Examples
     --------
-    >>> distinct(Names.of([5, 3]), Names.of([3, 4]))
-    array([3, 4, 5])
-    >>> distinct(Names.of(["b", "a"]), Names.of(["c", "b"]))
-    array(['b', 'a', 'c'], dtype=object)
+    >>> united(Names.of([5, 3]), Names.of([3, 4]))
+    (array([3, 4, 5]), [array([2, 0], dtype=int32), array([0, 1], dtype=int32)])
     """
+    ordered = [column.ordered() for column in columns]
     # An empty column is of no type: it must not turn whole numbers into objects.
-    vocabularies = [column.ordered().vocabulary for column in columns if len(column)]
-    if not vocabularies:
-        return np.empty(0, dtype=np.int64)
-    if len(vocabularies) == 1:
-        return vocabularies[0]
-    names = name_array(dict.fromkeys(_joined(vocabularies).tolist()))
-    return names[np.argsort(names, kind="stable")] if _all_whole(names) else names
+    vocabularies = [column.vocabulary if len(column) else column.vocabulary[:0] for column in ordered]
+    filled = list(filter(len, vocabularies))
+    if len(filled) < 2:
+        return (filled or [np.empty(0, dtype=np.int64)])[0], [column.codes for column in ordered]
+    joined = _joined(filled)
+    if joined.dtype == np.int64:
+        names = Names.of(joined)
+    else:
+        listed = joined.tolist()
+        row = dict(zip(dict.fromkeys(listed), range(len(listed)), strict=False))
+        names = Names(np.fromiter(map(row.__getitem__, listed), dtype=np.int32), name_array(row))
+        names = names.ordered() if _all_whole(names.vocabulary) else names
+    starts = np.cumsum([0, *map(len, vocabularies)])
+    return names.vocabulary, [names.codes[start:][own.codes] for start, own in zip(starts, ordered, strict=False)]
 
 
 def rows_of(column: Names, names: NDArray[Any]) -> NDArray[Any]:
@@ -185,7 +203,7 @@ def known_rows(column: Names, names: NDArray[Any], *, source: str, things: str) 
         unknown = column.with_codes(column.codes[rows < 0])
         looks = f" (they look like {shown_name(names, 0)})" if len(names) else ""
         raise GraphError(
-            f"{source} name {len(distinct(unknown))} that are not among the {len(names)} {things}{looks}; "
+            f"{source} name {len(unknown.ordered().vocabulary)} that are not among the {len(names)} {things}{looks}; "
             f"the first is {unknown.at(0)!r}"
         )
     return rows
@@ -259,14 +277,14 @@ def _factorized(column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[n
     return np.flatnonzero(present) + low, (np.cumsum(present, dtype=np.int32) - np.int32(1))[offsets]
 
 
-def _positions(column: NDArray[Any], names: NDArray[Any]) -> NDArray[np.int64]:
+def _positions(column: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
     """Position in ``names`` of each entry of an array of names, -1 where it is not there."""
     if column.dtype != np.int64 or names.dtype != np.int64:
         try:
             row = dict(zip(names.tolist(), range(len(names)), strict=True))
         except TypeError as error:
             raise GraphError(f"names of nodes and features must be hashable ({error})") from None
-        return np.fromiter(map(row.get, column.tolist(), repeat(-1)), dtype=np.int64, count=len(column))
+        return np.fromiter(map(row.get, column.tolist(), repeat(-1)), dtype=np.int32, count=len(column))
     low, span = _span(names)
     if _is_dense(span, len(names) + len(column)):
         position = np.full(span, -1, dtype=np.int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, HopscaleError, Setting, warn
 from hopscale.graph import AttributedGraph, name_array
-from hopscale.io.assemble import FeatureEntries, amounts, assemble
+from hopscale.io.assemble import FeatureEntries, amounts, assemble, label_array
 from hopscale.io.columns import WIDE_TABLE, is_amount_name, is_node_name
-from hopscale.io.naming import Names, Unknown, check_unknown, distinct, known_rows, listing, rows_of
+from hopscale.io.naming import Names, Unknown, check_unknown, known_rows, listing, rows_of
 
 __all__ = ["MissingPackageError", "from_tables"]
 
@@ -101,13 +102,10 @@ def from_tables(
         weight = _weight_column(table, source, target)
     entries = None if features is None else _entries(_Table(features, "features"), node, feature, value)
     if entries is not None and unknown == "error":
-        known_rows(entries.listed, distinct(ends), source="features", things="nodes of the edges")
-    by_node = None
-    if labels is not None:
-        nodes = distinct(ends, *([entries.listed] if entries else []))
-        by_node = _labels(_Table(labels, "labels"), node, label, nodes, unknown)
+        known_rows(entries.listed, ends.vocabulary, source="features", things="nodes of the edges")
+    column = None if labels is None else partial(_labels, _Table(labels, "labels"), node, label, unknown)
     weights = None if weight is None else table.amounts(weight)
-    return assemble(ends, weights, entries, labels=by_node, self_loops=self_loops)
+    return assemble(ends, weights, entries, labels=column, self_loops=self_loops)
 
 
 def _weight_column(table: _Table, source: str | None, target: str | None) -> str | None:
@@ -153,10 +151,8 @@ def _value_column(table: _Table, node: str | None, feature: str | None) -> str |
     return None
 
 
-def _labels(
-    table: _Table, node: str | None, label: str | None, nodes: NDArray[Any], unknown: Unknown
-) -> dict[Any, Any]:
-    """Label by node; a node may be listed twice if it says the same."""
+def _labels(table: _Table, node: str | None, label: str | None, unknown: Unknown, nodes: NDArray[Any]) -> NDArray[Any]:
+    """Labels of all nodes; a node may be listed twice if it says the same."""
     given: dict[Any, Any] = {}
     column = table.column(label, -1, nulls=True).to_pylist()
     named = table.names(node, 0)
@@ -165,13 +161,13 @@ def _labels(
             raise GraphError(f"labels, row {row}: node {name!r} has label {value!r}, but {given[name]!r} before")
     known = rows_of(Names.of(given), nodes) >= 0
     if known.all() or not known.any() or unknown == "error":
-        return given  # unknown nodes among them are refused with the graph
+        return label_array(given, nodes)  # which refuses unknown nodes among them
     left_out = [name for name, meets in zip(given, known, strict=True) if not meets]
     warn(
         f"the labels of {len(left_out)} node(s) are left out: {listing(left_out)} are in neither the edges nor the "
         "features"
     )
-    return {name: given[name] for name, meets in zip(given, known, strict=True) if meets}
+    return label_array({name: given[name] for name, meets in zip(given, known, strict=True) if meets}, nodes)
 
 
 class _Table:
