@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import re
 import warnings
 from uuid import uuid4
@@ -14,8 +15,8 @@ from sklearn.exceptions import NotFittedError
 
 from hopscale import AE, MUSAE, PMI, SGNS, AttributedGraph, DeepWalk, Walklets, load_model
 from hopscale.datasets import erdos_renyi, figure1, planted_blocks
-from hopscale.exceptions import FileFormatError, HopscaleError, HopscaleWarning, ParameterError
-from hopscale.models import MODELS, NodeEmbedding, files, save_model
+from hopscale.exceptions import FileFormatError, HopscaleError, HopscaleWarning, OutputError, ParameterError
+from hopscale.models import MODELS, NodeEmbedding, save_model
 from reference import parameters
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopscale.exceptions.HopscaleWarning")
@@ -179,18 +180,17 @@ class TestSaving:
     def test_failure_midway_leaves_the_old_file(self, saved, monkeypatch, failure):
         before = saved.read_bytes()
 
-        def half(tensors, path, metadata):
-            path.write_bytes(b"half of it")
+        def fail(descriptor):
             raise failure
 
-        monkeypatch.setattr(files, "save_file", half)
+        monkeypatch.setattr(os, "fsync", fail)
         with pytest.raises(type(failure)):
             DeepWalk(8).fit(figure1()).save(saved)
         assert saved.read_bytes() == before
         assert list(saved.parent.iterdir()) == [saved]
 
     def test_folder_that_is_not_there(self, tmp_path):
-        with pytest.raises(FileNotFoundError, match="no folder"):
+        with pytest.raises(OutputError, match="no folder"):
             MUSAE(8).fit(figure1()).save(tmp_path / "nowhere" / "m")
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 from sklearn.utils.validation import check_is_fitted
 
 from hopscale.exceptions import FileFormatError, ParameterError
@@ -98,10 +98,8 @@ def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
         **{fact: json.dumps(_plain(fact, value)) for fact, value in facts.items()},
     }
     with replacing(path) as temporary:
-        try:
-            save_file({key: np.ascontiguousarray(t) for key, t in tensors.items()}, temporary, metadata=metadata)
-        except SafetensorError as error:
-            raise OSError(f"cannot write {os.fspath(path)!r}: {error}") from error
+        # Not save_file, which makes a temporary file of its own: a kill would leave that behind.
+        temporary.write_bytes(save({key: np.ascontiguousarray(t) for key, t in tensors.items()}, metadata=metadata))
 
 
 def load_model(path: str | os.PathLike[str]) -> NodeEmbedding:
