@@ -11,7 +11,7 @@ import threading
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -145,7 +145,7 @@ class Server:
     def __init__(self, address: str) -> None:
         self.address = address
         self.asked: list[str] = []
-        self.fault: str | None = None
+        self.fault: str | Callable[[SimpleHTTPRequestHandler], None] | None = None
 
 
 class _Handler(SimpleHTTPRequestHandler):
@@ -158,6 +158,11 @@ class _Handler(SimpleHTTPRequestHandler):
         path = Path(self.translate_path(self.path))
         if self.state.fault is None or not path.is_file():
             super().do_GET()
+            return
+        if callable(self.state.fault):
+            with suppress(OSError):  # the client has gone
+                self.state.fault(self)
+            self.close_connection = True
             return
         content = path.read_bytes()
         sent = content[: len(content) // 2] if "cut" in self.state.fault else b"<html>Log in, please</html>"

@@ -128,11 +128,11 @@ class TestDownload:
         monkeypatch.delenv("HOPSCALE_MIRROR")
         asked = []
 
-        def download(self, address, *_):
+        def download(address, *_, **__):
             asked.append(address)
             raise OSError("stop here")
 
-        monkeypatch.setattr("pooch.HTTPDownloader.__call__", download)
+        monkeypatch.setattr("hopscale.datasets.fetching.download", download)
         for name in ("club", "cited"):
             with pytest.raises(DownloadError, match="could not be downloaded: stop here"):
                 load(name)

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
-from typing import IO
-from urllib.parse import urlsplit
+from typing import IO, Any
+from urllib.parse import urljoin, urlsplit
+
+from tqdm import tqdm
 
 __all__ = ["download", "failure"]
 
 _PATIENCE = 60  # seconds without a byte
 _SLOWEST = 10_000  # bytes a second, on average; slower servers are given up
+_REDIRECTIONS = 10
 _CHUNK = 1 << 16
-
-
-class _TooLargeError(OSError):
-    """More bytes came than were expected."""
-
-
-class _Limited:
-    """A file for writing that refuses what exceeds its limit."""
-
-    def __init__(self, file: IO[bytes], limit: int) -> None:
-        self._file, self._limit, self._written = file, limit, 0
-
-    def write(self, content: bytes) -> int:
-        self._written += len(content)
-        if self._written > self._limit:
-            raise _TooLargeError(f"it has more than the {self._limit:,} bytes that were published")
-        return self._file.write(content)
-
-    def flush(self) -> None:
-        self._file.flush()
 
 
 def download(address: str, path: Path, limit: int, *, progress: bool = False) -> None:
@@ -54,11 +38,18 @@ def download(address: str, path: Path, limit: int, *, progress: bool = False) ->
     """
     seconds = _PATIENCE + limit / _SLOWEST
     errors: list[Exception] = []
-    with path.open("wb") as file:  # buffered: no thread writes while it is being closed, or after that
+
+    def run() -> None:
+        try:
+            _transfer(address, file, limit, progress)
+        except (OSError, MemoryError) as error:
+            errors.append(error)
+        except Exception as error:  # headers, and addresses of redirections, can be anything
+            errors.append(OSError(f"the answer makes no sense ({error})"))
+
+    with path.open("wb") as file:  # buffered: no thread can write while it is being closed, or after that
         # Time limits of sockets start anew with every byte, so that only another thread can tell the whole time.
-        thread = threading.Thread(
-            target=_transfer, args=(address, _Limited(file, limit), progress, errors), name="hopscale", daemon=True
-        )
+        thread = threading.Thread(target=run, name="hopscale-download", daemon=True)
         thread.start()
         thread.join(seconds)
         if thread.is_alive():
@@ -67,18 +58,40 @@ def download(address: str, path: Path, limit: int, *, progress: bool = False) ->
         raise errors[0]
 
 
-def _transfer(address: str, file: _Limited, progress: bool, errors: list[Exception]) -> None:
-    import pooch
+def _transfer(address: str, file: IO[bytes], limit: int, progress: bool) -> None:
+    written, shown = 0, {"unit": "B", "unit_scale": True, "disable": None if progress else True}
+    with _answer(address) as response, tqdm(total=_announced(response), **shown) as bar:
+        for chunk in response.iter_content(_CHUNK):
+            written += len(chunk)
+            if written > limit:
+                raise OSError(f"it has more than the {limit:,} bytes that were published")
+            file.write(chunk)
+            bar.update(len(chunk))
 
-    fetch = pooch.HTTPDownloader(
-        progressbar=progress, chunk_size=_CHUNK, timeout=_PATIENCE, headers={"Accept-Encoding": "identity"}
-    )
-    try:
-        fetch(address, file, None)
-    except (OSError, MemoryError) as error:
-        errors.append(error)
-    except Exception as error:  # headers and addresses of a redirection can be anything
-        errors.append(OSError(f"the answer makes no sense ({error})"))
+
+def _announced(response: Any) -> int | None:
+    """Length that the headers name, if it is one."""
+    length = response.headers.get("Content-Length", "")
+    return int(length) if re.fullmatch("[0-9]{1,18}", length) else None
+
+
+def _answer(address: str) -> Any:
+    """The answer of the last server that an address leads to, of which only the headers have been read."""
+    import requests
+
+    class Session(requests.Session):
+        def get_redirect_target(self, resp: requests.Response) -> None:
+            """None: requests would read all that comes with a redirection, were it without end, into memory."""
+
+    session = Session()
+    for _ in range(_REDIRECTIONS):
+        response = session.get(address, stream=True, timeout=_PATIENCE, headers={"Accept-Encoding": "identity"})
+        if not response.is_redirect:
+            response.raise_for_status()
+            return response
+        response.close()
+        address = urljoin(address, response.headers["Location"])
+    raise OSError(f"it leads to more than {_REDIRECTIONS} other addresses")
 
 
 def failure(error: OSError, address: str) -> str:
@@ -89,8 +102,11 @@ def failure(error: OSError, address: str) -> str:
         return f"{address} was answered with {error.response.status_code} {error.response.reason}"
     if isinstance(error, exceptions.Timeout):
         return f"{address} gave no answer within {_PATIENCE} seconds"
+    if isinstance(error, exceptions.InvalidSchema):
+        return f"{address} leads to an address that is not of the web"
     if isinstance(error, exceptions.ChunkedEncodingError):
         return f"{address} came only in part: the connection broke off. Try again"
     if isinstance(error, exceptions.ConnectionError):
-        return f"{address} cannot be reached: there is no connection to {urlsplit(address).netloc}"
+        last = str(error.request.url if error.request is not None else address)  # after redirections
+        return f"{address} cannot be reached: there is no connection to {urlsplit(last).netloc}"
     return f"{address} could not be downloaded: {error}"
