@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import choice, parameter, whole
 from hopscale.compute.svd import MAX_RANK
-from hopscale.exceptions import GraphError, ParameterError, Setting, warn
+from hopscale.exceptions import GraphError, ParameterError, Setting, in_short, warn
 from hopscale.graph import AttributedGraph, name_array
 from hopscale.io import as_graph
 from hopscale.models.base import NodeEmbedding, SolverChoice
@@ -93,7 +93,7 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
         scales, solver = self._scales(), self.chosen_solver()
         solver.check(max(scale.hops[-1] for scale in scales))
         if len(self.bias) != 2 or min(self.bias) <= 0:
-            raise ParameterError(f"must be a pair of positive numbers, not {self.bias!r}", parameter="bias")
+            raise ParameterError(f"must be a pair of positive numbers, not {in_short(self.bias)}", parameter="bias")
         if self.bias != (1.0, 1.0) and isinstance(solver, PMI) and solver.rows == "exact":
             raise ParameterError(
                 "is for walks without a bias: where a walk remembers its last step, rows are known from samples only",
@@ -185,8 +185,8 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
             raise GraphError(
                 "with ",
                 Setting("ego", True),
-                f" a node is a feature as well, but {next(name for name in nodes if name in taken)!r} is the name of "
-                f"a feature already ({len(taken)} such name(s)): rename the feature(s)",
+                f" a node is a feature as well, but {in_short(next(name for name in nodes if name in taken))} is the "
+                f"name of a feature already ({len(taken)} such name(s)): rename the feature(s)",
             )
         return name_array(features + nodes)
 
@@ -220,7 +220,7 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
             if not known.any():
                 raise GraphError(
                     "none of the graph's features is known to this model: features are matched by name, here "
-                    f"{graph.feature_names[unknown[0]]!r}, there {self.feature_names_[0]!r}"
+                    f"{in_short(graph.feature_names[unknown[0]])}, there {in_short(self.feature_names_[0])}"
                 )
             warn(
                 f"{len(unknown)} feature(s) ({int((~known).sum())} of {graph.features.nnz} entries) are unknown to "
