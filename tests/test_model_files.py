@@ -179,11 +179,11 @@ class TestSaving:
     def test_failure_midway_leaves_the_old_file(self, saved, monkeypatch, failure):
         before = saved.read_bytes()
 
-        def half(tensors, path, metadata):
+        def half(path, tensors, metadata):
             path.write_bytes(b"half of it")
             raise failure
 
-        monkeypatch.setattr(files, "save_file", half)
+        monkeypatch.setattr(files, "write_tensors", half)
         with pytest.raises(type(failure)):
             DeepWalk(8).fit(figure1()).save(saved)
         assert saved.read_bytes() == before
@@ -219,9 +219,10 @@ class TestRefusals:
         assert "not a model that hopscale has saved" in refusal(saved)
 
     def test_newer_format(self, saved):
-        found = refusal(spoilt(saved, format_version="3", hopscale_version="9.0"))
+        found = refusal(spoilt(saved, format_version="4", hopscale_version="9.0"))
         assert "upgrade hopscale (written by hopscale 9.0, this is" in found
-        assert "not a number" in refusal(spoilt(saved, format_version="one"))
+        for version in ("one", "", "-1", "9" * 5000):
+            assert "not a number" in refusal(spoilt(saved, format_version=version))
 
     def test_class_is_looked_up_not_imported(self, saved):
         for name in ("os.system", "NodeEmbedding", "hopscale.models.MUSAE"):

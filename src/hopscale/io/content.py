@@ -45,7 +45,7 @@ class UnreadableFileError(FileFormatError, OSError):
     """The system does not let the file be read."""
 
 
-def existing(path: str | os.PathLike[str]) -> Path:
+def existing(path: str | os.PathLike[str], what: str = "the graph") -> Path:
     """Path of a file that exists; where it does not, the message names one that is spelt alike."""
     try:
         path = Path(path)
@@ -53,7 +53,7 @@ def existing(path: str | os.PathLike[str]) -> Path:
         raise ParameterError(f"the path of a file must be text or a pathlib.Path, not {in_short(path)}") from None
     try:
         if path.is_dir():
-            raise FileFormatError(f"{path} is a directory; name the file in it that holds the graph")
+            raise FileFormatError(f"{path} is a folder; name the file in it that holds {what}")
         if path.exists():
             return path
         folder = path.parent

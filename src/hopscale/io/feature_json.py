@@ -30,7 +30,7 @@ def read_feature_json(data: bytes, path: str | os.PathLike[str]) -> FeatureEntri
     --------
     >>> entries = read_feature_json(b'{"7": [3, 1, 3], "8": []}', "features.json")
     >>> entries.rows.tolist(), entries.features.vocabulary.tolist(), entries.listed.vocabulary.tolist()
-    ([0, 0, 0], [1, 3], ['7', '8'])
+    ([0, 0, 0], [3, 1], ['7', '8'])
     """
     entries = _at_once(data)
     if entries is not None:

@@ -296,17 +296,20 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
         except (TypeError, KeyError, ValueError) as error:
             raise file.wrong(f"'scales' does not list hops and dimensions ({error!r})") from error
         labels = {scale.label for scale in scales if scale.dimensions > 0}
-        if not scales or len(labels) < len(scales):
-            raise file.wrong("'scales' has none, or an empty or repeated one")
-        self.solver_, self.seed_, self.bias_ = file.solver(self), file.count("seed"), self._stored_bias(file)
+        if not scales or len(labels) < len(scales) or max(scale.dimensions for scale in scales) > MAX_RANK:
+            raise file.wrong("'scales' has none, or an empty, repeated or too large one")
+        self.solver_ = file.solver(self, max(scale.hops[-1] for scale in scales))
+        self.seed_, self.bias_ = file.count("seed"), self._stored_bias(file)
         self.context_ = file.fact("context", self.context)
         if self.context_ not in get_args(ContextKind):
             raise file.wrong(f"'context' is not one of {', '.join(get_args(ContextKind))}")
         q, d = len(self.feature_names_), sum(scale.dimensions for scale in scales)
         if embedding.shape[1] != d:
             raise file.wrong(f"the vectors have {embedding.shape[1]} dimensions, the scales {d}")
-        probability = file.numbers("feature_probability", (len(scales), q))
-        sigma = file.numbers("singular_values", (d,)) if isinstance(self.solver_, PMI) else None
+        if not q:
+            raise file.wrong("there is nothing in its context: 'feature_names' is empty")
+        probability = file.numbers("feature_probability", (len(scales), q), least=0)
+        sigma = file.numbers("singular_values", (d,), least=0) if isinstance(self.solver_, PMI) else None
         feature_embedding = file.numbers("feature_embedding", (q, d))
         solutions, first = [], 0
         for scale, entry, p in zip(scales, listed, probability, strict=True):
@@ -326,7 +329,11 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
 
     def _stored_bias(self, file: Any) -> tuple[float, float]:
         bias = file.fact("bias", list(self.bias))  # format 1 has none
-        if not isinstance(bias, list) or len(bias) != 2 or not all(isinstance(x, float) and 0 < x < 1e9 for x in bias):
+        if (
+            not isinstance(bias, list)
+            or len(bias) != 2
+            or not all(isinstance(x, float) and 1e-9 < x < 1e9 for x in bias)
+        ):
             raise file.wrong("'bias' is not a pair of positive numbers")
         return bias[0], bias[1]
 
