@@ -123,7 +123,9 @@ def _npz(m):
         if m.odd():
             if m.rarely(0.2):
                 continue
-            numbers = m.listed(lambda: m.choice(["0", "1", "2", "3", "4", "-1", "50_000_000", "2**31", "2**40"]), 0, 6, "[]")
+            numbers = m.listed(
+                lambda: m.choice(["0", "1", "2", "3", "4", "-1", "50_000_000", "2**31", "2**40"]), 0, 6, "[]"
+            )
             make = m.choice([m.thing, m.number, m.array, lambda n=numbers: n, lambda n=numbers: f"np.array({n}, 'u4')"])
         made.append((name, make()))
     return made
@@ -145,16 +147,25 @@ def npz_members(m):
     for name, text in _npz(m):
         member = f"npy({text})"
         if m.odd():
-            member = m.choice([
-                f"npy({text}, lie=({SHAPE!r}, {SHAPE[:-1] + b'9'!r}))",
-                f"npy({text}, lie=(b'False', b'True'))",
-                f"npy({text}, lie=(b'<i8', {m.choice([b'<f8', b'|O8', b'<U8', b'|V8', b'>i8'])!r}))",
-                f"npy({text})[:{m.randrange(1, 140)}]",
-                f"npy({text}) * 2",
-                repr(m.mutated(b"\x93NUMPY\x01\x00v\x00{'descr': '<i8', 'fortran_order': False, 'shape': (4,), }", JSON)),
-                "b''",
+            member = m.choice(
+                [
+                    f"npy({text}, lie=({SHAPE!r}, {SHAPE[:-1] + b'9'!r}))",
+                    f"npy({text}, lie=(b'False', b'True'))",
+                    f"npy({text}, lie=(b'<i8', {m.choice([b'<f8', b'|O8', b'<U8', b'|V8', b'>i8'])!r}))",
+                    f"npy({text})[:{m.randrange(1, 140)}]",
+                    f"npy({text}) * 2",
+                    repr(
+                        m.mutated(
+                            b"\x93NUMPY\x01\x00v\x00{'descr': '<i8', 'fortran_order': False, 'shape': (4,), }", JSON
+                        )
+                    ),
+                    "b''",
+                    "nested",
+                ]
+            ).replace(
                 "nested",
-            ]).replace("nested", repr(b"\x93NUMPY\x01\x00\xff\xff" + b"(" * m.randrange(1, 70000)) if m.rarely(0.1) else "b'PK'")
+                repr(b"\x93NUMPY\x01\x00\xff\xff" + b"(" * m.randrange(1, 70000)) if m.rarely(0.1) else "b'PK'",
+            )
         members.append(f"({name + '.npy'!r}, {member})")
     method = m.choice(["0", "8", "12", "14"]) if m.odd() else "8"
     return f"read_graph(file(packed([{', '.join(members)}], {method}), 'graph.npz'))"
@@ -174,7 +185,11 @@ def npz_bytes(m):
 def data_folders(m):
     data = repr(m.mutated(_sound_npz(m)) if m.odd() else _sound_npz(m))
     name = m.word("graph", "cora", "digits", "../graph", "twitch-de", "graph.npz", "")
-    where = m.thing() if m.odd() and m.rarely(0.2) else f"folder(graph__npz={data}, cora__npz={m.choice([data, repr(b'x')])})"
+    where = (
+        m.thing()
+        if m.odd() and m.rarely(0.2)
+        else f"folder(graph__npz={data}, cora__npz={m.choice([data, repr(b'x')])})"
+    )
     if m.rarely(0.2):
         return f"listed({where})"
     if m.rarely(0.1):
@@ -200,16 +215,20 @@ def edge_lists(m):
         edges = m.array((m.randrange(1, 5), 2), m.name if m.rarely(0.3) else None)
     else:
         edges = m.thing() if m.odd() and m.rarely(0.2) else m.listed(pair, 1)
-    per_node = m.choice([
-        lambda: m.listed(m.name),
-        lambda: m.mapping(m.name, m.number, 3),
-        lambda: m.array((3,)),
-    ])
-    features = m.choice([
-        lambda: m.mapping(m.name, lambda: m.thing() if m.odd() else per_node()),
-        lambda: m.matrix((6, 3)),
-        lambda: "None",
-    ])()
+    per_node = m.choice(
+        [
+            lambda: m.listed(m.name),
+            lambda: m.mapping(m.name, m.number, 3),
+            lambda: m.array((3,)),
+        ]
+    )
+    features = m.choice(
+        [
+            lambda: m.mapping(m.name, lambda: m.thing() if m.odd() else per_node()),
+            lambda: m.matrix((6, 3)),
+            lambda: "None",
+        ]
+    )()
     settings = _settings(
         m,
         weights=lambda: m.choice([lambda: m.array((edges.count("("),)), lambda: m.listed(m.number), m.thing])(),
@@ -254,10 +273,21 @@ def tables(m):
         columns = [column(n) if name != "value" else m.listed(m.number, n, n, "[]") for name in names]
         if len(names) == 2 and m.rarely(0.2):
             columns[1] = lists
-        held = ", ".join(f"{m.thing() if m.odd() and m.rarely(0.1) else repr(name)}: {text}" for name, text in zip(names, columns))
-        return m.choice(["pd.DataFrame({{{}}})", "pl.DataFrame({{{}}})", "pa.table({{{}}})", "pd.DataFrame({{{}}}, dtype='category')"]).format(held)
+        held = ", ".join(
+            f"{m.thing() if m.odd() and m.rarely(0.1) else repr(name)}: {text}" for name, text in zip(names, columns)
+        )
+        return m.choice(
+            [
+                "pd.DataFrame({{{}}})",
+                "pl.DataFrame({{{}}})",
+                "pa.table({{{}}})",
+                "pd.DataFrame({{{}}}, dtype='category')",
+            ]
+        ).format(held)
 
-    edges = table("source", "target") if m.rarely(0.7) else table("source", "target", m.choice(["weight", "value", "x"]))
+    edges = (
+        table("source", "target") if m.rarely(0.7) else table("source", "target", m.choice(["weight", "value", "x"]))
+    )
     features = m.choice(["None", table("node", "feature"), table("node", "feature", "value")])
     settings = _settings(
         m,
@@ -276,9 +306,18 @@ def tables(m):
 @door(1000)
 def networkx_graphs(m):
     kind = m.choice(["Graph", "DiGraph", "MultiGraph", "MultiDiGraph"])
-    own = lambda: m.choice([lambda: m.listed(m.name), lambda: m.mapping(m.name, m.number, 3), lambda: m.array((3,)), m.thing])()  # noqa: E731
-    nodes = m.listed(lambda: f"({m.name()}, {{{m.choice([repr('features'), repr('x')])}: {own()}, 'label': {m.name()}}})", 0, 5, "[]")
-    edges = m.listed(lambda: f"({m.name()}, {m.name()}, {{{'' if m.rarely(0.5) else repr('weight') + ': ' + m.number()}}})", 0, 6, "[]")
+    own = lambda: m.choice(
+        [lambda: m.listed(m.name), lambda: m.mapping(m.name, m.number, 3), lambda: m.array((3,)), m.thing]
+    )()
+    nodes = m.listed(
+        lambda: f"({m.name()}, {{{m.choice([repr('features'), repr('x')])}: {own()}, 'label': {m.name()}}})", 0, 5, "[]"
+    )
+    edges = m.listed(
+        lambda: f"({m.name()}, {m.name()}, {{{'' if m.rarely(0.5) else repr('weight') + ': ' + m.number()}}})",
+        0,
+        6,
+        "[]",
+    )
     settings = _settings(
         m,
         features=lambda: m.choice([lambda: m.word("features", "x"), lambda: m.mapping(m.name, own, 3), m.thing])(),
@@ -335,7 +374,17 @@ def _with_another_value(m, text):
     values = [i for i, piece in enumerate(pieces) if piece.strip() and piece.strip() not in (",", ":", "}", "]")]
     if not values:
         return m.choice(JSON)
-    small = [j for j in JSON if len(j) < 100] + ["2", "-5", "0.5", '"x"', "4611686018427387904", '"sgns"', '"pmi"', "1e-40", "50"]
+    small = [j for j in JSON if len(j) < 100] + [
+        "2",
+        "-5",
+        "0.5",
+        '"x"',
+        "4611686018427387904",
+        '"sgns"',
+        '"pmi"',
+        "1e-40",
+        "50",
+    ]
     pieces[m.choice(values)] = " " + m.choice(small)
     return "".join(pieces)
 
@@ -346,7 +395,16 @@ def _model(m):
 
 
 # Parameters that say how much work there is: large ones are no defect, but take long.
-_WORK = {"epochs", "iterations", "walks", "walk_length", "walks_per_node", "points", "feature_dimensions", "text_dimensions"}
+_WORK = {
+    "epochs",
+    "iterations",
+    "walks",
+    "walk_length",
+    "walks_per_node",
+    "points",
+    "feature_dimensions",
+    "text_dimensions",
+}
 
 
 @door(400)
@@ -373,11 +431,16 @@ def _setting(m, name):
     if m.rarely(0.2):
         return m.choice(THINGS_FOR_PARAMETERS)
     if name in _WORK or name == "window":
-        return m.choice(["1", "2", "3", "7", "31", "0", "-1", "1.5", "nan", "'3'", "True", "10**400", "np.int8(3)", "None", "2**70"])
+        most = [] if name in ("iterations", "epochs") else ["10**400", "2**70"]
+        return m.choice(["1", "2", "3", "7", "31", "0", "-1", "1.5", "nan", "'3'", "True", "np.int8(3)", "None", *most])
     if name == "dimensions":
-        return m.choice(["1", "2", "3", "4", "7", "12", "24", "64", "0", "-2", "2.0", "nan", "'4'", "2**31", "10**400", "513"])
+        return m.choice(
+            ["1", "2", "3", "4", "7", "12", "24", "64", "0", "-2", "2.0", "nan", "'4'", "2**31", "10**400", "513"]
+        )
     if name == "memory_limit":
-        return m.choice(["1", "1000", "'64KiB'", "'1MiB'", "'1 GB'", "'x'", "nan", "inf", "-1", "2**80", "'9' * 500", "''", "1.5"])
+        return m.choice(
+            ["1", "1000", "'64KiB'", "'1MiB'", "'1 GB'", "'x'", "nan", "inf", "-1", "2**80", "'9' * 500", "''", "1.5"]
+        )
     if name in ("rows", "start", "proximity", "random_state", "solver"):
         return m.choice(["'exact'", "'sampled'", "'auto'", "'node'", "'degree'", "'katz'", "'x'", "0", "7", "2**70", "-1", "None", "'overlap'",
                          "'pagerank'", "'adamic-adar'", "'common-neighbors'", "np.random.default_rng(3)", "np.random"])  # fmt: skip
@@ -385,7 +448,20 @@ def _setting(m, name):
                      "nan", "inf", "'1'", "True", "10**400", "1e-320", "np.float32(0.5)", "Fraction(1, 3)", "Decimal('0.5')", "1j"])  # fmt: skip
 
 
-THINGS_FOR_PARAMETERS = ["None", "()", "[1]", "{}", "''", "'\\ud800'", "b'1'", "object()", "np.array([1, 2])", "np.array(2)", "int", "np.ma.masked", "Hostile()"]
+THINGS_FOR_PARAMETERS = [
+    "None",
+    "()",
+    "[1]",
+    "{}",
+    "''",
+    "'\\ud800'",
+    "b'1'",
+    "object()",
+    "np.array([1, 2])",
+    "np.array(2)",
+    "int",
+    "np.ma.masked",
+]
 
 
 @door(1500)
@@ -395,6 +471,7 @@ def questions(m):
     node = lambda: m.thing() if m.rarely(0.3) else str(m.randrange(8))  # noqa: E731
     scale = lambda: m.thing() if m.rarely(0.3) else m.choice(["0", "1", "3", "'1-3'", "'0'", "9"])  # noqa: E731
     k = lambda: m.thing() if m.rarely(0.3) else str(m.randrange(1, 12))  # noqa: E731
+    few = lambda: m.choice(["1", "2", "0", "-1", "nan", "'x'", "None", "1.5", "True", "[1]"])  # noqa: E731
     return m.choice([
         lambda: f"{fitted}.neighbors({node()}, k={k()}{_settings(m, scale=scale)})",
         lambda: f"{fitted}.explain({node()}, k={k()}, scale={scale()})",
@@ -404,15 +481,17 @@ def questions(m):
         lambda: f"{fitted}.get_feature_names_out({m.thing()})",
         lambda: f"{fitted}.export(out('v.' + {m.word('csv', 'npz', 'txt')}), what={m.word('nodes', 'features')}, scale={scale()})",
         lambda: f"small().index_of({node()})",
-        lambda: f"scores(evaluate({m.matrix((8, 2))}, {_labels(m)}, splits={k()}{_settings(m, test_size=m.number, random_state=m.number, task=lambda: m.word('classification', 'regression'), standardize=lambda: 'True')}))",
-        lambda: f"scores(tasks.few_shot({m.array((8, 2))}, {_labels(m)}, samples_per_class={m.choice(['1', '2', '(1, 2)', m.thing()])}, splits={m.choice(['1', '2', m.thing()])}))",
+        lambda: f"scores(evaluate({m.matrix((8, 2))}, {_labels(m)}, splits={few()}{_settings(m, test_size=m.number, random_state=m.number, task=lambda: m.word('classification', 'regression'), standardize=lambda: 'True')}))",
+        lambda: f"scores(tasks.few_shot({m.array((8, 2))}, {_labels(m)}, samples_per_class={m.choice(['1', '2', '(1, 2)', m.thing()])}, splits={few()}))",
         lambda: f"scores(tasks.link_prediction(new('DeepWalk'), small(), share={m.number()}, splits=1, max_edges={m.count()}))" if m.rarely(0.3) else f"tasks.likely_task({_labels(m)})",
         lambda: f"scores(tasks.attribute_inference(new('MUSAE'), small(), share={m.number()}, scale={scale()}, splits=1))" if m.rarely(0.3) else f"tasks.summarize({m.listed(m.thing)})",
     ])()  # fmt: skip
 
 
 def _labels(m):
-    return m.choice([lambda: m.array((8,)), lambda: "[0, 1, 0, 1, 1, 0, 1, 0]", lambda: m.listed(m.name, 8, 8, "[]"), m.thing])()
+    return m.choice(
+        [lambda: m.array((8,)), lambda: "[0, 1, 0, 1, 1, 0, 1, 0]", lambda: m.listed(m.name, 8, 8, "[]"), m.thing]
+    )()
 
 
 @door(1000)
@@ -420,14 +499,40 @@ def vector_files(m):
     n, d = m.randrange(4), m.randrange(4)
     ids = m.thing() if m.odd() and m.rarely(0.2) else m.listed(m.name, n, n, "[]")
     vectors = m.thing() if m.odd() and m.rarely(0.2) else m.array((n, d))
-    name = m.choice(["v.csv", "v.tsv", "v.npz", "v.txt", "v.parquet", "v", "V.CSV"] if m.rarely(0.3) else ["v.csv", "v.tsv", "v.npz"])
+    name = m.choice(
+        ["v.csv", "v.tsv", "v.npz", "v.txt", "v.parquet", "v", "V.CSV"]
+        if m.rarely(0.3)
+        else ["v.csv", "v.tsv", "v.npz"]
+    )
     columns = lambda: m.choice([m.thing, lambda: m.listed(m.name, d, d), lambda: "None"])()  # noqa: E731
     return f"written({name!r}, {ids}, {vectors}{_settings(m, columns=columns, format=lambda: m.word('csv', 'npz', 'word2vec', 'x'))})"
 
 
 # The command line.
 
-_TEXTS = ["x", "", "1", "0", "-1", "1e-40", "50", "nan", "inf", "1e400", "9" * 400, "9" * 5000, "é", "\0", "/", ".", "..", "true", "-", "1e30", "2147483648"]
+_TEXTS = [
+    "x",
+    "",
+    "1",
+    "0",
+    "-1",
+    "1e-40",
+    "50",
+    "nan",
+    "inf",
+    "1e400",
+    "9" * 400,
+    "9" * 5000,
+    "é",
+    "\0",
+    "/",
+    ".",
+    "..",
+    "true",
+    "-",
+    "1e30",
+    "2147483648",
+]
 
 
 @door(400)
@@ -454,7 +559,16 @@ def command_line(m):
         option = m.choice(_OPTIONS)
         args.append(repr(option))
         if m.rarely(0.8):
-            cheap = option in ("--epochs", "--walks", "--walk-length", "--walks-per-node", "--iterations", "--points", "--splits", "--window")
+            cheap = option in (
+                "--epochs",
+                "--walks",
+                "--walk-length",
+                "--walks-per-node",
+                "--iterations",
+                "--points",
+                "--splits",
+                "--window",
+            )
             args.append(repr(m.choice([t for t in _TEXTS if not cheap or t != "2147483648"])))
     if m.rarely(0.3):
         args.append("'--json'")
@@ -462,10 +576,55 @@ def command_line(m):
 
 
 _OPTIONS = [
-    *("--weight", "--value", "--header", "--no-header", "--self-loops", "--graph", "--labels", "--node-column", "--label-column"),
-    *("--solver", "--shift", "--noise-exponent", "--rows", "--walks", "--memory-limit", "--walk-length", "--walks-per-node", "--start"),
-    *("--epochs", "--negatives", "--subsample", "--learning-rate", "--dimensions", "--window", "--random-state", "--p", "--q", "--decay"),
-    *("--iterations", "--score", "--task", "--splits", "--standardize", "--format", "-k", "--scale", "-o", "--save", "--quiet", "--x", "-"),
+    *(
+        "--weight",
+        "--value",
+        "--header",
+        "--no-header",
+        "--self-loops",
+        "--graph",
+        "--labels",
+        "--node-column",
+        "--label-column",
+    ),
+    *(
+        "--solver",
+        "--shift",
+        "--noise-exponent",
+        "--rows",
+        "--walks",
+        "--memory-limit",
+        "--walk-length",
+        "--walks-per-node",
+        "--start",
+    ),
+    *(
+        "--epochs",
+        "--negatives",
+        "--subsample",
+        "--learning-rate",
+        "--dimensions",
+        "--window",
+        "--random-state",
+        "--p",
+        "--q",
+        "--decay",
+    ),
+    *(
+        "--iterations",
+        "--score",
+        "--task",
+        "--splits",
+        "--standardize",
+        "--format",
+        "-k",
+        "--scale",
+        "-o",
+        "--save",
+        "--quiet",
+        "--x",
+        "-",
+    ),
 ]
 
 
@@ -527,7 +686,11 @@ def _kernel(m, entry, depth=2):
             text = repr(m.choice(_FLOATS))
         elif name == "panels":
             if isinstance(value, list):
-                one = "(" + ", ".join(_array_text(_other_array(m, a, False) if m.rarely(0.4) else a) for a in value[0]) + ")"
+                one = (
+                    "("
+                    + ", ".join(_array_text(_other_array(m, a, False) if m.rarely(0.4) else a) for a in value[0])
+                    + ")"
+                )
                 text = "[" + ", ".join([one] * m.randrange(3)) + "]"
             else:
                 text = _kernel(m, "Panels", depth - 1)
@@ -543,7 +706,14 @@ def _kernel(m, entry, depth=2):
     return f"kernel({entry!r}{''.join(changed)})"
 
 
-_STRUCTS = {"graph": "Graph", "features": "Csr", "features_by_column": "Csr", "matrix": "Csr", "noise": "Noise", "self": "SkipGram"}
+_STRUCTS = {
+    "graph": "Graph",
+    "features": "Csr",
+    "features_by_column": "Csr",
+    "matrix": "Csr",
+    "noise": "Noise",
+    "self": "SkipGram",
+}
 
 
 @door(20000)

@@ -6,35 +6,144 @@ import string
 NUMBERS = [
     *("nan", "inf", "-inf", "-1", "-0.0", "1e30", "1e38", "1e-42", "1e300", "5e-324", "1e-30", "0.1", "2.5", "10**400"),
     *("2**31", "2**31 - 1", "-(2**31)", "2**32", "2**53 + 1", "2**62", "2**63", "2**64", "-(2**63)", "1j"),
-    *("np.float16(2)", "np.float32(1e-42)", "np.int8(-1)", "np.uint64(2**64 - 1)", "np.longdouble(3)", "np.bool_(True)"),
+    *(
+        "np.float16(2)",
+        "np.float32(1e-42)",
+        "np.int8(-1)",
+        "np.uint64(2**64 - 1)",
+        "np.longdouble(3)",
+        "np.bool_(True)",
+    ),
     *("Fraction(1, 3)", "Decimal('1.5')", "Decimal('NaN')", "np.datetime64('2020-01-01')", "np.array(3)", "True"),
 ]
 TEXTS = [
-    *("''", "' '", "'é'", "'\\ud800'", "'a\\0b'", "'\"'", "'\\r'", "'\\n'", "'a,b'", "'\\ufeff'", "'٣'", "'nan'", "'inf'"),
+    *(
+        "''",
+        "' '",
+        "'é'",
+        "'\\ud800'",
+        "'a\\0b'",
+        "'\"'",
+        "'\\r'",
+        "'\\n'",
+        "'a,b'",
+        "'\\ufeff'",
+        "'٣'",
+        "'nan'",
+        "'inf'",
+    ),
     *("'9' * 5000", "'-' + '1' * 400", "'1e400'", "'007'", "'1_000'", "'0x10'", "'x' * 70000", "'None'", "'__class__'"),
     *("'../a'", "'node'", "'🦆'", "'e\\u0301'", "'1.0'", "' 1'", "'+1'", "'null'", "'{'", "'weight'", "'0-3'"),
 ]
 THINGS = [
-    *("None", "True", "()", "[]", "{}", "set()", "b'a'", "b'\\xff'", "object()", "lambda *a: 0", "int", "...", "range(3)"),
-    *("[[1, 2], [3]]", "(1, (2, (3,)))", "nested(50)", "nested(5000)", "frozenset({1})", "slice(None)", "iter([1])"),
+    *(
+        "None",
+        "True",
+        "()",
+        "[]",
+        "{}",
+        "set()",
+        "b'a'",
+        "b'\\xff'",
+        "object()",
+        "lambda *a: 0",
+        "int",
+        "...",
+        "range(3)",
+    ),
+    *("[[1, 2], [3]]", "(1, (2, (3,)))", "nested(50)", "frozenset({1})", "slice(None)", "iter([1])"),
     *("np.ma.masked", "np.ma.array([1., 2.], mask=[0, 1])", "np.array(['a', None], object)", "np.zeros((0, 2))"),
     *("np.zeros((2, 2, 2))", "np.array(None)", "np.zeros(3, 'V4')", "np.array([1, 2], 'M8[D]')", "np.matrix([[1, 2]])"),
-    *("np.array([(1, 2.)], 'i4,f4')", "sp.coo_array([1, 0, 2])", "sp.csr_array((0, 0))", "sp.csr_matrix([[0, 1j], [1, 0]])"),
-    *("pd.NA", "pd.Series([1, 2])", "pd.DataFrame({'a': [1]})", "float", "np.nan", "memoryview(b'ab')", "bytearray(b'a')"),
-    *("type('X', (), {'__len__': lambda s: 3})()", "Hostile()", "np.array([Hostile()], object)", "Exception('x')"),
+    *(
+        "np.array([(1, 2.)], 'i4,f4')",
+        "sp.coo_array([1, 0, 2])",
+        "sp.csr_array((0, 0))",
+        "sp.csr_matrix([[0, 1j], [1, 0]])",
+    ),
+    *(
+        "pd.NA",
+        "pd.Series([1, 2])",
+        "pd.DataFrame({'a': [1]})",
+        "float",
+        "np.nan",
+        "memoryview(b'ab')",
+        "bytearray(b'a')",
+    ),
+    *("Exception('x')", "np.array([[]], object)", "np.array([None, nan, 'a'], object)", "pd.Categorical(['a', None])"),
 ]
 DTYPES = ["f4", "f8", "i4", "i8", "u1", "u8", "i1", "f2", ">f4", ">i8", "?", "c8", "object", "U3", "S2", "g"]
 FORMATS = ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"]
 
 CELLS = [
     *("", " ", "nan", "inf", "-1", "1e30", "1e-42", "1e400", "2147483648", "9223372036854775808", "1_000", "0x10", "٣"),
-    *("007", "+1", "1.0", "-0", "é", "🦆", "\0", "\ufeff", '"', '""', '"a', '"a""b"', '"a,b"', '"a\nb"', "a b", "#", "# x"),
-    *("% x", "\\", "'", "null", "None", "source", "weight", "id", "node", "feature", "value", "label", "{", "[", "\x1a", "\x0b"),
-    *("9" * 5000, "1" * 400, "x" * 3000, "0" * 20 + "1", "1e", ".", "-", "--1", "1;2", "a\tb", "\u2028", "\x85", "\xa0", "NaN"),
+    *(
+        "007",
+        "+1",
+        "1.0",
+        "-0",
+        "é",
+        "🦆",
+        "\0",
+        "\ufeff",
+        '"',
+        '""',
+        '"a',
+        '"a""b"',
+        '"a,b"',
+        '"a\nb"',
+        "a b",
+        "#",
+        "# x",
+    ),
+    *(
+        "% x",
+        "\\",
+        "'",
+        "null",
+        "None",
+        "source",
+        "weight",
+        "id",
+        "node",
+        "feature",
+        "value",
+        "label",
+        "{",
+        "[",
+        "\x1a",
+        "\x0b",
+    ),
+    *(
+        "9" * 5000,
+        "1" * 400,
+        "x" * 3000,
+        "0" * 20 + "1",
+        "1e",
+        ".",
+        "-",
+        "--1",
+        "1;2",
+        "a\tb",
+        "\u2028",
+        "\x85",
+        "\xa0",
+        "NaN",
+    ),
 ]
 JSON = [
     *("null", "true", "NaN", "Infinity", "-Infinity", "1e400", "-1", "1.5", '""', '"\\ud800"', '"\\u0000"', '"é"', "0"),
-    *('"' + "9" * 5000 + '"', "9" * 5000, "[" * 5000, '{"a":' * 3000, "{}", "[]", "[[1]]", '{"a": {"b": 1}}', "1e-42", "1e30"),
+    *(
+        '"' + "9" * 5000 + '"',
+        "9" * 5000,
+        "[" * 5000,
+        '{"a":' * 3000,
+        "{}",
+        "[]",
+        "[[1]]",
+        '{"a": {"b": 1}}',
+        "1e-42",
+        "1e30",
+    ),
     *('"1.0"', '" 1"', "9223372036854775808", "00", "'a'", '"\n"', "/", '"\\x"', '{"a": 1, "a": 2}', "\ufeff", "// c"),
 ]
 
@@ -100,7 +209,11 @@ class Maker(random.Random):
         values = self.listed(item, size, size, "[]")
         dtype = self.choice(DTYPES) if self.odd() else self.choice(["f4", "f8", "i8", "i4", "object"])
         text = f"array({values}, {dtype!r}, {shape})"
-        return self.choice(["masked({})", "strided({})", "frozen({})", "np.asfortranarray({})"]).format(text) if self.odd() else text
+        return (
+            self.choice(["masked({})", "strided({})", "frozen({})", "np.asfortranarray({})"]).format(text)
+            if self.odd()
+            else text
+        )
 
     def sparse(self, shape=(4, 4)):
         """SciPy's, in any format, sound or with raw arrays that were never checked."""
@@ -144,14 +257,25 @@ class Maker(random.Random):
             if self.odd():
                 row.append(self.cell()) if self.rarely(0.5) else row.pop()
         quoted = self.rarely()
-        text = end.join(divider.join(f'"{cell}"' if quoted else cell for cell in row) for row in rows) + end * self.randrange(2)
+        text = end.join(
+            divider.join(f'"{cell}"' if quoted else cell for cell in row) for row in rows
+        ) + end * self.randrange(2)
         data = text.encode("utf-8", "surrogatepass")
         if self.odd():
-            data = self.choice([text.encode("utf-16"), text.encode("latin-1", "replace"), b"# x\n" + data, b"\xef\xbb\xbf" + data, b"\n" + data])
+            data = self.choice(
+                [
+                    text.encode("utf-16"),
+                    text.encode("latin-1", "replace"),
+                    b"# x\n" + data,
+                    b"\xef\xbb\xbf" + data,
+                    b"\n" + data,
+                ]
+            )
         return self.sometimes_mutated(data, CELLS)
 
     def json(self):
         """Features as JSON, as bytes."""
+
         def scalar():
             return self.choice(JSON) if self.odd() else self.choice(["1", "2", '"tea"', '"go"'])
 
@@ -163,7 +287,11 @@ class Maker(random.Random):
                 return scalar()
             if self.rarely(0.5):
                 return "[" + ", ".join(scalar() for _ in range(self.randrange(4))) + "]"
-            return "{" + ", ".join(f"{key()}: {self.choice(['1', '2.5', scalar()])}" for _ in range(self.randrange(4))) + "}"
+            return (
+                "{"
+                + ", ".join(f"{key()}: {self.choice(['1', '2.5', scalar()])}" for _ in range(self.randrange(4)))
+                + "}"
+            )
 
         text = "{" + ", ".join(f"{key()}: {features()}" for _ in range(self.randrange(6))) + "}"
         return self.sometimes_mutated(text.encode("utf-8", "surrogatepass"), JSON)
@@ -190,7 +318,7 @@ class Maker(random.Random):
             elif action == 4:
                 data[at:near] = bytes(self.randrange(256) for _ in range(near - at))
             elif action == 5 and words:
-                data[at:near if self.rarely(0.5) else at] = self.choice(words).encode("utf-8", "surrogatepass")
+                data[at : near if self.rarely(0.5) else at] = self.choice(words).encode("utf-8", "surrogatepass")
             elif action == 6 and self.rarely(0.3):
                 del data[last:]
             elif action == 7 and self.rarely(0.3):

@@ -10,23 +10,19 @@ import struct
 import tempfile
 import zipfile
 from contextlib import redirect_stderr, redirect_stdout
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 
 import click
 import networkx as nx
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import scipy.sparse as sp
 from kernel_arguments import call, valid
 
 import hopscale
-from hopscale import datasets, io as doors, tasks
+from hopscale import datasets
+from hopscale import io as doors
 from hopscale.cli.commands import hopscale as program
-from hopscale.datasets.pickled import unpickled
 from hopscale.exceptions import HopscaleError
 from hopscale.io.vectors import write_vectors
 from hopscale.models import MODELS, NodeEmbedding
@@ -109,22 +105,6 @@ def npy(value, **header):
 
 
 # Objects.
-
-
-class Hostile:
-    """Every question about it fails."""
-
-    def __eq__(self, other):
-        raise RuntimeError("no comparison")
-
-    def __hash__(self):
-        return 1
-
-    def __float__(self):
-        raise ZeroDivisionError("no number")
-
-    def __repr__(self):
-        return "Hostile()"
 
 
 def nested(depth):

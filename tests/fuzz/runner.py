@@ -44,7 +44,9 @@ def verdict(text):
             return "refused", "", ""
         except (NotFiniteError, DifferenceError) as error:
             return "not finite", f"{type(error).__name__}: {error}"[:200], traceback.format_exc()
-        except Exception as error:
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # a panic of Rust is no Exception
             places = [f for f in traceback.extract_tb(error.__traceback__) if "/hopscale/" in f.filename]
             if not places:
                 return "unmade", "", ""
@@ -78,7 +80,10 @@ def evaluate_all(door, first, count, seconds, report):
             kind, place, trace = verdict(text)
             counts[kind] += 1
             if kind not in SANE:
-                json.dump({"seed": seed, "verdict": kind, "place": place, "input": text[:20000], "trace": trace[-3000:]}, defects)
+                json.dump(
+                    {"seed": seed, "verdict": kind, "place": place, "input": text[:20000], "trace": trace[-3000:]},
+                    defects,
+                )
                 defects.write("\n")
                 defects.flush()
             if time.monotonic() > end:
@@ -122,7 +127,9 @@ def fuzz(door, first, count, seconds, tally):
                     break
         tally.inputs += 1
         seeds = {"seed": reached} if alone == reached else {"seed": reached, "from": alone}
-        tally.add(kind, **seeds, place=_place(words) or f"exit code {code}", input=_shown(door, reached), trace=words[-3000:])
+        tally.add(
+            kind, **seeds, place=_place(words) or f"exit code {code}", input=_shown(door, reached), trace=words[-3000:]
+        )
         tally.next = first = reached + 1
 
 
@@ -130,10 +137,31 @@ def _process(door, first, count, seconds, tally):
     """A process that runs inputs: the number it came to, its exit code and what it said."""
     with tempfile.TemporaryDirectory() as folder:
         report = f"{folder}/report"
-        command = [sys.executable, "-m", "tests.fuzz", door, "--child", report, "--seed", first, "--count", count, "--seconds", seconds]
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1", "TMPDIR": folder}
+        command = [
+            sys.executable,
+            "-m",
+            "tests.fuzz",
+            door,
+            "--child",
+            report,
+            "--seed",
+            first,
+            "--count",
+            count,
+            "--seconds",
+            seconds,
+        ]
+        environment = {
+            **os.environ,
+            "OPENBLAS_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": "1",
+            "POLARS_MAX_THREADS": "1",
+            "TMPDIR": folder,
+        }
         with open(f"{folder}/said", "w+", errors="replace") as said:
-            code = subprocess.run([*map(str, command)], cwd=ROOT, stdout=said, stderr=said, env=environment, check=False).returncode
+            code = subprocess.run(
+                [*map(str, command)], cwd=ROOT, stdout=said, stderr=said, env=environment, check=False
+            ).returncode
             said.seek(0)
             words = said.read()[-20000:]
         if not os.path.exists(f"{report}.progress"):
@@ -183,7 +211,9 @@ def fuzz_all(doors, first, minutes, jobs, log=print):
                 total.defects.append(defect)
                 if (door, defect["place"]) not in seen:
                     seen.add((door, defect["place"]))
-                    log(f"{defect['verdict']}: {door} --seed {defect['seed']}: {defect['place']}\n    {defect['input'][:300]}")
+                    log(
+                        f"{defect['verdict']}: {door} --seed {defect['seed']}: {defect['place']}\n    {defect['input'][:300]}"
+                    )
     return tallies
 
 
@@ -195,7 +225,18 @@ def table(tallies):
     rows = []
     for door, tally in tallies.items():
         c = tally.counts
-        rows.append([door.replace("_", " "), tally.inputs - c["unmade"], c["accepted"], c["refused"], c["crash"], c["hang"], c["foreign"], c["not finite"]])
+        rows.append(
+            [
+                door.replace("_", " "),
+                tally.inputs - c["unmade"],
+                c["accepted"],
+                c["refused"],
+                c["crash"],
+                c["hang"],
+                c["foreign"],
+                c["not finite"],
+            ]
+        )
     rows.append(["all", *(sum(column) for column in list(zip(*rows, strict=True))[1:])])
     lines = [f"| {' | '.join(COLUMNS)} |", f"|{' --- |' * len(COLUMNS)}"]
     return "\n".join(lines + [f"| {row[0]} | {' | '.join(f'{n:,}' for n in row[1:])} |" for row in rows]) + "\n"
@@ -206,7 +247,7 @@ def main():
     parser.add_argument("doors", nargs="*", help="all of them by default")
     parser.add_argument("--seed", type=int, help="run this one input; with --minutes, begin here")
     parser.add_argument("--minutes", type=float)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=lambda text: os.cpu_count() if text == "auto" else int(text), default="auto")
     parser.add_argument("--show", action="store_true", help="show the input and do not run it")
     parser.add_argument("--report", help="write all defects to this file, as lines of JSON")
     parser.add_argument("--table", help="write the summary to this file")
@@ -233,6 +274,7 @@ def main():
         if options.table:
             Path(options.table).write_text(text)
         if options.report:
+            Path(options.report).parent.mkdir(exist_ok=True)
             with open(options.report, "w") as file:
                 for door, tally in tallies.items():
                     file.writelines(json.dumps({"door": door, **defect}) + "\n" for defect in tally.defects)
