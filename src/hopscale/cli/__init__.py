@@ -13,7 +13,7 @@ INTERRUPTED = 130
 
 
 def main(**settings: Any) -> NoReturn:
-    """Run the command line, and leave with 0, 1 (error), 2 (usage) or 130 (Ctrl-C)."""
+    """Run the command line, and leave with 0, 1 (error), 2 (usage), 70 (our mistake) or 130 (Ctrl-C)."""
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:  # else it is ignored, or has a handler already
         signal.signal(signal.SIGINT, _leave)
