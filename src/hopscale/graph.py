@@ -14,12 +14,23 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from hopscale.exceptions import GraphError, UnknownNodeError
+from hopscale.checks import switch
+from hopscale.exceptions import GraphError, UnknownNodeError, in_short
 from hopscale.matrices import SymmetricArray, canonical
 
-__all__ = ["AttributedGraph", "Directed", "SymmetricArray", "name_array", "shown_name"]
+__all__ = [
+    "AttributedGraph",
+    "Directed",
+    "SymmetricArray",
+    "is_missing",
+    "name_array",
+    "repeated_name",
+    "shown_name",
+]
 
 Directed = Literal["error", "symmetrize"]
+
+_PRESENT = object()
 
 
 class AttributedGraph:
@@ -97,8 +108,9 @@ class AttributedGraph:
         directed: Directed = "error",
         self_loops: bool = False,
     ) -> None:
-        if directed not in ("error", "symmetrize"):
-            raise GraphError(f"directed must be 'error' or 'symmetrize', not {directed!r}")
+        if not isinstance(directed, str) or directed not in ("error", "symmetrize"):
+            raise GraphError(f"directed must be 'error' or 'symmetrize', not {in_short(directed)}")
+        self_loops = switch("self_loops", self_loops)
         A = canonical(adjacency, "adjacency", rows="node", columns="node")
         n = A.shape[0]
         if A.shape[0] != A.shape[1]:
@@ -180,7 +192,7 @@ class AttributedGraph:
             return self._node_index[node]
         except (KeyError, TypeError):
             raise UnknownNodeError(
-                f"no node {node!r} in this graph (ids look like {shown_name(self.node_ids, 0)})"
+                f"no node {in_short(node)} in this graph (ids look like {shown_name(self.node_ids, 0)})"
             ) from None
 
     @cached_property
@@ -193,6 +205,13 @@ def name_array(names: Iterable[Hashable]) -> NDArray[Any]:
 
     Object arrays keep what NumPy would convert: ``1`` and ``"1"`` stay two names, tuples stay tuples.
     """
+    if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
+        raise GraphError(f"names must come as a list or an array of them, not as {in_short(names)}")
+    if isinstance(names, np.ma.MaskedArray) or (isinstance(names, np.ndarray) and names.ndim != 1):
+        raise GraphError(
+            f"names must come in one dimension, none of them masked, not as {type(names).__name__} of "
+            f"shape {names.shape}"
+        )
     # uint64 reaches past int64, where a cast would wrap around to negative names.
     if isinstance(names, np.ndarray) and names.dtype.kind in "iu" and int(names.max(initial=0)) < 2**63:
         return names.astype(np.int64)
@@ -210,7 +229,7 @@ def name_array(names: Iterable[Hashable]) -> NDArray[Any]:
 
 def shown_name(names: NDArray[Any], row: int) -> str:
     """A name as people write it: ``3``, where NumPy's own repr is ``np.int64(3)``."""
-    return repr(names[row : row + 1].tolist()[0])
+    return in_short(names[row : row + 1].tolist()[0])
 
 
 def _without_self_loops(A: sp.csr_array) -> sp.csr_array:
@@ -249,21 +268,46 @@ def _checked_names(names: Sequence[Hashable] | NDArray[Any] | None, count: int, 
         raise GraphError(f"{what} has {len(array)} names for {count} {things}")
     if array.dtype == np.int64 and (np.diff(array) > 0).all():
         return array
-    listed = array.tolist()
-    if set(map(type, listed)) == {str} and len(set(listed)) == count:
-        return array
-    seen: set[Hashable] = set()
-    for name in listed:
-        try:
-            twice = name in seen
-            seen.add(name)
-        except TypeError:
-            raise GraphError(f"{what} must be hashable, but {name!r} is a {type(name).__name__}") from None
-        if twice:
-            raise GraphError(f"{what} must be distinct, but {name!r} occurs twice")
-        if name is None or name != name:
-            raise GraphError(f"{what} has a missing name: {name!r}")
+    if array.dtype == object:
+        missing = next((name for name in array if type(name) is not str and is_missing(name)), _PRESENT)
+        if missing is not _PRESENT:
+            raise GraphError(f"{what} has a missing name: {in_short(missing)}")
+    twice = repeated_name(array, what)
+    if twice is not None:
+        raise GraphError(f"{what} must be distinct, but {shown_name(array, twice)} occurs twice")
     return array
+
+
+def is_missing(name: Any) -> bool:
+    """Whether a name says that there is none: None, NaN and their kin."""
+    try:
+        return name is None or bool(name != name)
+    except TypeError:  # pandas.NA has no truth value
+        return True
+    except ValueError:  # an array, which is no name, as will be seen
+        return False
+
+
+def repeated_name(names: NDArray[Any], what: str) -> int | None:
+    """Row of a name that stands in a row before as well, None if all are distinct.
+
+    Sorted hashes take 16 bytes a name, where a set takes 60 and more.
+
+    >>> repeated_name(name_array(["a", "b", 1, "b"]), "node_ids")
+    3
+    """
+    try:
+        keys = names if names.dtype == np.int64 else np.fromiter(map(hash, names), dtype=np.int64, count=len(names))
+    except TypeError as error:
+        raise GraphError(f"{what} must be hashable ({error})") from None
+    order = np.argsort(keys, kind="stable")
+    same = keys[order[1:]] == keys[order[:-1]]
+    seen: set[Hashable] = set()
+    for row in np.unique([order[1:][same], order[:-1][same]]).tolist():  # no others can be equal
+        if names[row] in seen:
+            return int(row)
+        seen.add(names[row])
+    return None
 
 
 def _checked_labels(labels: ArrayLike | None, n: int) -> NDArray[Any] | None:

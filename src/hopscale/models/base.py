@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import KnownParameters, check_seed, checked_fields, choice, parameter, seed_of, switch, whole
 from hopscale.compute.threads import Threads, checked_jobs
-from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, Setting, warn
+from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, Setting, in_short, warn
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
 from hopscale.io.vectors import write_vectors
@@ -271,7 +271,7 @@ class SolverChoice:
             names = ", ".join(map(repr, self.solvers))
             classes = ", ".join(type(make()).__name__ for make in self.solvers.values())
             raise ParameterError(
-                f"must be one of {names}, or a solver ({classes}), not {self.solver!r}", parameter="solver"
+                f"must be one of {names}, or a solver ({classes}), not {in_short(self.solver)}", parameter="solver"
             )
         return self.solvers[self.solver]()
 

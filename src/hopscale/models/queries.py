@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import whole
-from hopscale.exceptions import ParameterError, UnknownNodeError, warn
+from hopscale.exceptions import ParameterError, UnknownNodeError, in_short, warn
 
 __all__ = ["VectorQueries", "no_feature_vectors"]
 
@@ -121,17 +121,18 @@ class VectorQueries:
         if labels:
             where = "" if len(labels) == len(self.scale_columns_) else f" at scale {', '.join(labels)}"
             warn(
-                f"nothing is known of node {node!r}{where}: its vector is zero, since no feature stands out there or "
-                "none is met"
+                f"nothing is known of node {in_short(node)}{where}: its vector is zero, since no feature stands out "
+                "there or none is met"
             )
 
     def _columns(self, scale: int | str | None) -> slice:
         if scale is None:
             return slice(None)
         columns = self.scale_columns_
-        if str(scale) not in columns:
-            raise ParameterError(f"no scale {scale!r}; this model has {', '.join(columns)}")
-        return columns[str(scale)]
+        label = scale if isinstance(scale, str) else in_short(_plain(scale))
+        if label not in columns:
+            raise ParameterError(f"no scale {in_short(scale)}; this model has {', '.join(columns)}")
+        return columns[label]
 
     @cached_property
     def _node_index(self) -> dict[Hashable, int]:
@@ -142,7 +143,7 @@ class VectorQueries:
             return self._node_index[node]
         except (KeyError, TypeError):
             raise UnknownNodeError(
-                f"no node {node!r} in this model (ids look like {_plain(self.node_ids_[0])!r})"
+                f"no node {in_short(node)} in this model (ids look like {in_short(_plain(self.node_ids_[0]))})"
             ) from None
 
 

@@ -88,7 +88,7 @@ class SGNS(Solver):
     walk_length: int = parameter(80, whole, least=1, most=MAX_STEPS)
     walks_per_node: int = parameter(10, whole, least=1, most=MAX_STEPS)
     start: Start = parameter("degree", choice, options=get_args(Start))
-    epochs: int = parameter(5, whole, least=1)
+    epochs: int = parameter(5, whole, least=1, most=MAX_STEPS)
     negatives: int = parameter(5, whole, least=1, most=MAX_NEGATIVES)
     share_negatives: bool = parameter(True, switch)
     noise_exponent: float = parameter(1.0, number, least=0, most=MOST_NOISE)

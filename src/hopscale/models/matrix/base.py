@@ -84,7 +84,7 @@ class MatrixEmbedding(NodeEmbedding, abstract=True):
 
     def _restore(self, embedding: NDArray[np.float32], file: Any) -> None:
         blocks = file.fact("blocks")
-        widths = blocks.values() if isinstance(blocks, dict) else [0]
-        if not blocks or not all(type(d) is int and d > 0 for d in widths) or sum(widths) != embedding.shape[1]:
+        widths = blocks if isinstance(blocks, dict) and all(blocks) else {"": 0}
+        if not all(type(d) is int and d > 0 for d in widths.values()) or sum(widths.values()) != embedding.shape[1]:
             raise file.wrong("'blocks' does not say how many dimensions each block has")
         self._keep(embedding, blocks)
