@@ -18,7 +18,7 @@ class _Terminated(BaseException):
 
 
 def main(**settings: Any) -> NoReturn:
-    """Run the command line, and leave with 0, 1 (error), 2 (usage), 130 (Ctrl-C) or 143 (SIGTERM)."""
+    """Run the command line, and leave with 0, 1 (error), 2 (usage), 70 (our mistake), 130 (Ctrl-C) or 143 (SIGTERM)."""
     interrupting, terminating = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     if interrupting is signal.default_int_handler:  # else it is ignored, or has a handler already
         signal.signal(signal.SIGINT, _leave)
