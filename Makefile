@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= auto
+FUZZ_MINUTES ?= 15
+FUZZ_SEED ?= 0
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -21,6 +23,8 @@ help:
 	@echo "make check      the checks that read the code without running it"
 	@echo "make lock       pin the development tools anew, with their hashes, in $(LOCK) (needs uv)"
 	@echo "make format     format the code"
+	@echo "make fuzz       random inputs for every door (FUZZ_MINUTES=15 FUZZ_SEED=0 JOBS=auto), counted in docs"
+	@echo "make sanitize   tests of the core under the sanitizers for addresses, undefined behaviour and threads"
 	@echo "make bench      run the benchmarks (HOPSCALE_DATA must name a folder of data sets)"
 	@echo "make readme     copy the benchmarks' results into README.md and docs"
 	@echo "make clean      remove what was built; make distclean: and $(VENV)"
@@ -51,6 +55,11 @@ format: $(VENV)/.developing
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CORE)
+
+fuzz: $(VENV)/.developing
+	$(BIN)/python -m tests.fuzz --minutes $(FUZZ_MINUTES) --seed $(FUZZ_SEED) --jobs $(JOBS) \
+		--table benchmarks/results/fuzz.md --report build/fuzz.jsonl; \
+		status=$$?; $(BIN)/python benchmarks/readme.py; exit $$status
 
 bench: $(VENV)/.developing
 	@test -n "$$HOPSCALE_DATA" || { echo "make bench: HOPSCALE_DATA must name the folder of the data sets" >&2; exit 1; }

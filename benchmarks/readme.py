@@ -16,7 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 PAPER = HERE.parent / "docs" / "paper"
-SHOWN = (HERE.parent / "README.md", PAPER / "rivals.md")
+SHOWN = (HERE.parent / "README.md", HERE.parent / "docs" / "robustness.md", PAPER / "rivals.md")
 
 _BLOCK = re.compile(r"<!-- benchmarks:([a-z0-9_]+) -->\n(.*?)<!-- /benchmarks -->", re.DOTALL)
 _MARK = re.compile(r"<!-- /?benchmarks")

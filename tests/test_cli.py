@@ -327,10 +327,10 @@ class TestEmbed:
         assert not (tmp_path / "v.csv").exists()
 
     def test_folder_without_permission_is_found_out_before_the_work(self, tmp_path, inputs, monkeypatch):
-        def forbid(path, *_):
+        def forbid(path, *_, **__):
             raise PermissionError(13, "Permission denied", str(path))
 
-        monkeypatch.setattr(os, "open", forbid)  # root, who runs many a test, may write everywhere
+        monkeypatch.setattr("hopscale.io.atomic.Path.open", forbid)  # root, who runs many a test, may write everywhere
         monkeypatch.setattr(MUSAE, "fit", lambda *_: pytest.fail("the long work was done in vain"))
         found = refused("embed", *inputs, "-o", tmp_path / "v.csv")
         assert found == f"hopscale: cannot write in the folder {str(tmp_path)!r}: Permission denied\n"

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from hopscale import AE, MUSAE, PMI, SGNS, AttributedGraph, DeepWalk, Walklets, load_model
 from hopscale.datasets import erdos_renyi, figure1, planted_blocks
-from hopscale.exceptions import FileFormatError, HopscaleError, HopscaleWarning, ParameterError
+from hopscale.exceptions import FileFormatError, HopscaleError, HopscaleWarning, OutputError, ParameterError
 from hopscale.models import MODELS, NodeEmbedding, files, save_model
 from reference import parameters
 
@@ -190,7 +190,7 @@ class TestSaving:
         assert list(saved.parent.iterdir()) == [saved]
 
     def test_folder_that_is_not_there(self, tmp_path):
-        with pytest.raises(FileNotFoundError, match="no folder"):
+        with pytest.raises(OutputError, match="no folder"):
             MUSAE(8).fit(figure1()).save(tmp_path / "nowhere" / "m")
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "HopscaleError",
     "HopscaleWarning",
     "NotInductiveError",
+    "OutputError",
     "ParameterError",
     "Setting",
     "UnknownNodeError",
@@ -112,6 +113,10 @@ class FileFormatError(HopscaleError, ValueError):
 
 class DownloadError(HopscaleError, OSError):
     """A data set could not be had from its publisher; the message says what to do instead."""
+
+
+class OutputError(HopscaleError, OSError):
+    """A file could not be written; one that was there before is as it was."""
 
 
 class UnknownNodeError(HopscaleError, KeyError):

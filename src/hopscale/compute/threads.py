@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -108,7 +109,9 @@ class Threads:
     def __enter__(self) -> Threads:
         _single_threaded_blas.enter()
         self.stop[0] = 0
-        self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="hopscale")
+        # Threads start with NumPy's own way to report an overflow: they report it as the caller does.
+        report = partial(np.seterr, **np.geterr())
+        self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="hopscale", initializer=report)
         return self
 
     def __exit__(

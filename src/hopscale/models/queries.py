@@ -69,7 +69,7 @@ class VectorQueries:
         for label, columns in asked.items():
             vector, answer[label] = self.embedding_[row, columns], []
             if vector.any():
-                scores = (self.feature_embedding_[:, columns] @ vector).astype(np.float64)
+                scores = _products(self.feature_embedding_[:, columns], vector)
                 answer[label] = [(_plain(self.feature_names_[f]), float(scores[f])) for f in _largest(scores, k)]
         self._warn_of_nothing(node, [label for label, found in answer.items() if not found])
         return answer
@@ -155,9 +155,13 @@ def no_feature_vectors(model: Any) -> str:
 def _cosine_similarity(vectors: NDArray[np.float32], row: int) -> NDArray[np.float64]:
     """Cosine of one row with all; 0 where either is a zero vector."""
     norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
-    products = (vectors @ vectors[row]).astype(np.float64)
-    scale = norms * norms[row]
+    products, scale = _products(vectors, vectors[row]), norms * norms[row]
     return np.divide(products, scale, out=np.zeros_like(products), where=scale > 0)
+
+
+def _products(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Products of all rows with one vector, in double precision: no product of float32 numbers is too large for it."""
+    return np.einsum("ij,j->i", vectors, vector, dtype=np.float64)
 
 
 def _largest(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:

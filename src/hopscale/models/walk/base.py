@@ -16,7 +16,7 @@ from hopscale.compute.svd import MAX_RANK
 from hopscale.exceptions import GraphError, ParameterError, Setting, in_short, warn
 from hopscale.graph import AttributedGraph, name_array
 from hopscale.io import as_graph
-from hopscale.models.base import NodeEmbedding, SolverChoice
+from hopscale.models.base import NodeEmbedding, SolverChoice, finite, finite_numbers
 from hopscale.solvers import PMI, Solution, Solver
 from hopscale.walks import Scale, Start, Transitions, WalkContext, split_dimensions
 from hopscale.walks.context import MAX_WINDOW
@@ -108,8 +108,6 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
             solutions = solver.fit(context, scales, engine, seed)
         embedding = np.hstack([solution.node_vectors for solution in solutions])
         feature_embedding = np.hstack([solution.feature_vectors for solution in solutions])
-        if not np.isfinite(embedding).all() or not np.isfinite(feature_embedding).all():
-            raise GraphError("the vectors are not finite: the graph's weights or values span too wide a range")
         self.node_ids_, self.feature_names_ = graph.node_ids, names
         self.solver_, self.seed_, self.context_ = solver, seed, self.context
         self.bias_ = float(self.bias[0]), float(self.bias[1])
@@ -145,8 +143,8 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
             raise self._not_inductive("its context holds the training nodes themselves")
         graph = as_graph(graph)
         context = WalkContext(Transitions(graph.adjacency, *self.bias_), self._matched_features(graph), self.start)
-        with self._engine() as engine:
-            return np.hstack(self.solver_.project(context, self.solutions_, engine, self.seed_))
+        with finite_numbers("the model does not fit the graph, or its file is damaged"), self._engine() as engine:
+            return finite(np.hstack(self.solver_.project(context, self.solutions_, engine, self.seed_)))
 
     # Checking what came in.
 
