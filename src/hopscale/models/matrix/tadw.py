@@ -58,6 +58,9 @@ class TADW(MatrixEmbedding):
 
     Notes
     -----
+    The penalty λ is set against the size of the features, whose unit matters: with values that are very small it leaves
+    nothing but zeros. The unit of the weights does not matter.
+
     Time O(m·d + n·(d + f)²) an iteration, f of ``text_dimensions``; memory O(m + nnz(F) + n·(d + f)). For attributes
     that say much on their own, such as the words of papers. Where they are many and rare, what the reduction leaves
     out is lost: :class:`MUSAE` keeps it.
