@@ -93,16 +93,17 @@ UNSOUND = {
 }
 
 
-class TestUnsound:
-    """Where a check is missing these end the process, so that each door is tried in one of its own, all cases in a row."""
+DOORS = {
+    "AttributedGraph": lambda F: AttributedGraph(RING, F),
+    "adjacency": lambda F: AttributedGraph(F),
+    "from_edges": lambda F: from_edges([(0, 1), (1, 2), (2, 3)], F),
+    "fit": lambda F: MUSAE(4).fit((RING, F)),
+    "transform": lambda F: MUSAE(4).fit((RING, np.eye(4))).transform((RING, F)),
+}
 
-    DOORS = {
-        "AttributedGraph": lambda F: AttributedGraph(RING, F),
-        "adjacency": lambda F: AttributedGraph(F),
-        "from_edges": lambda F: from_edges([(0, 1), (1, 2), (2, 3)], F),
-        "fit": lambda F: MUSAE(4).fit((RING, F)),
-        "transform": lambda F: MUSAE(4).fit((RING, np.eye(4))).transform((RING, F)),
-    }
+
+class TestUnsound:
+    """Where a check is missing these end the process: each door is tried in one of its own, all cases in a row."""
 
     @pytest.mark.parametrize("door", DOORS)
     def test_every_door_refuses(self, door):
@@ -112,12 +113,12 @@ class TestUnsound:
         )
         assert done.returncode == 0, done.stdout.splitlines()[-1:] + done.stderr.splitlines()[-3:]
 
-    @classmethod
-    def refuses(cls, door):
+    @staticmethod
+    def refuses(door):
         for name, make in UNSOUND.items():
             print(name, flush=True)
             with pytest.raises(GraphError):
-                cls.DOORS[door](make())
+                DOORS[door](make())
 
     def test_the_index_is_named(self):
         with pytest.raises(GraphError, match=r"features has the index 4, but indices must lie between 0 and 3"):
@@ -167,18 +168,19 @@ def arrays(graph):
     return [*matrices, graph.node_ids, graph.feature_names, graph.labels, graph.degrees]
 
 
-class TestReadOnly:
-    GRAPHS = {
-        "matrices": lambda: AttributedGraph(RING, np.eye(4), labels=[0, 1, 0, 1]),
-        "names": lambda: AttributedGraph(
-            sp.csr_array(RING, dtype=np.float32), sp.eye_array(4), node_ids=list("abcd"), labels=list("xyzx")
-        ),
-        "edges": lambda: from_edges([(0, 1), (1, 2)], {0: ["a"], 1: ["b"]}, labels={0: 1, 1: 2, 2: 3}),
-    }
+GRAPHS = {
+    "matrices": lambda: AttributedGraph(RING, np.eye(4), labels=[0, 1, 0, 1]),
+    "names": lambda: AttributedGraph(
+        sp.csr_array(RING, dtype=np.float32), sp.eye_array(4), node_ids=list("abcd"), labels=list("xyzx")
+    ),
+    "edges": lambda: from_edges([(0, 1), (1, 2)], {0: ["a"], 1: ["b"]}, labels={0: 1, 1: 2, 2: 3}),
+}
 
+
+class TestReadOnly:
     @pytest.mark.parametrize("name", GRAPHS)
     def test_nothing_can_be_written(self, name):
-        graph = self.GRAPHS[name]()
+        graph = GRAPHS[name]()
         copies = (copy.copy(graph), copy.deepcopy(graph), pickle.loads(pickle.dumps(graph)))
         for each in (graph, *copies):
             for array in arrays(each):
@@ -193,7 +195,7 @@ class TestReadOnly:
             array[0] = array[0]
 
     def test_copies_of_matrices_are_writable(self):
-        graph = self.GRAPHS["matrices"]()
+        graph = GRAPHS["matrices"]()
         features = graph.features.copy()
         features.data[:] = 3
         features.indices[0] = 1

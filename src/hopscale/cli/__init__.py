@@ -14,7 +14,7 @@ INTERRUPTED = 130
 
 
 def main(**settings: Any) -> NoReturn:
-    """Run the command line, and leave with 0, 1 (error), 2 (usage), 130 (Ctrl-C) or 143 (SIGTERM)."""
+    """Run the command line, and leave with 0, 1 (error), 2 (usage), 70 (our mistake), 130 (Ctrl-C) or 143 (SIGTERM)."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     # Others are ignored, or have a handler already.
     ours = [number for number in before if before[number] in (signal.default_int_handler, signal.SIG_DFL)]
@@ -33,7 +33,7 @@ def main(**settings: Any) -> NoReturn:
             signal.signal(number, stop)
         hopscale.main(**settings)
     except BaseException as error:  # of any kind: code that is interrupted may answer with an exception of its own
-        if received and not (isinstance(error, SystemExit) and error.code == 0):
+        if received and not (isinstance(error, SystemExit) and not error.code):
             sys.exit(128 + received[-1])
         raise
     finally:

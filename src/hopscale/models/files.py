@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from sklearn.utils.validation import check_is_fitted
 
+from hopscale.checks import as_path
 from hopscale.exceptions import FileFormatError, ParameterError, in_short
 from hopscale.graph import name_array, repeated_name
 from hopscale.io.atomic import replacing
@@ -103,7 +104,7 @@ def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
         "model": name,
         **{fact: json.dumps(_plain(fact, value)) for fact, value in facts.items()},
     }
-    with replacing(path) as temporary:
+    with replacing(as_path(path)) as temporary:
         write_tensors(temporary, tensors, metadata)
 
 

@@ -155,7 +155,9 @@ class _Targets:
         self._memory = memory_bytes("memory_limit", solver.memory_limit)
 
     def _scaling(self, probability: NDArray[np.float64]) -> NDArray[np.float32]:
-        return self._solver.scaling_in(self._units, probability)
+        scaling = self._solver.scaling_in(self._units, probability)
+        self._context.check_ratios(scaling)
+        return scaling
 
     def solutions(self, scales: Sequence[Scale], probabilities: Sequence[NDArray[np.float64]]) -> list[Solution]:
         scalings = [self._scaling(p) for p in probabilities]

@@ -166,17 +166,18 @@ class _Task:
         self.offset = random.random(n)
         self.tail = 1 if scale.is_self else int(self.rounds * TAIL)
         batch, shared = self._batch()
+        values, unit = in_unit(context.features)
         self.kernel = _native.SkipGram(
             context.transitions.kernel,
             context.kernel_features,
-            _native.Noise(*noise_layout(_noise(probability, solver.noise_exponent))),
+            _native.Noise(*noise_layout(_noise(probability, unit, solver.noise_exponent))),
             hops=scale.mask,
             negatives=solver.negatives,
             batch=batch,
             shared=shared,
             seed=seed,
             scale=scale.hops[-1],
-            counts=_expected_counts(context),
+            counts=_expected_counts(values.data),
             keep=_keep_probability(probability, solver.subsample),
         )
         self.pairs_seen = 0
@@ -320,19 +321,17 @@ class _Task:
         return seen
 
 
-def _expected_counts(context: WalkContext) -> NDArray[np.float32] | None:
+def _expected_counts(values: NDArray[np.float32]) -> NDArray[np.float32] | None:
     """How often an entry of the context is a positive at a visit: its value over the mean value."""
-    values = in_unit(context.features)[0].data
     if not values.size or np.all(values == values[0]):
         return None
     return (values / np.float32(values.mean(dtype=np.float64))).astype(np.float32)
 
 
-def _noise(probability: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
-    """Noise of each feature, in proportion to a power of p(f), whatever the unit of p(f)."""
-    p = np.where(probability > 0, probability, 0.0)
-    share = np.ldexp(p, -np.frexp(p.max(initial=0.0))[1])
-    return np.where(p > 0, share**exponent, 0.0)
+def _noise(probability: NDArray[np.float64], unit: int, exponent: float) -> NDArray[np.float64]:
+    """Noise of each feature, in proportion to a power of p(f), with p(f) in units of 2^unit."""
+    seen = probability > 0
+    return np.where(seen, np.ldexp(np.where(seen, probability, 0.0), -unit) ** exponent, 0.0)
 
 
 def _keep_probability(probability: NDArray[np.float64], subsample: float) -> NDArray[np.float32] | None:

@@ -106,11 +106,7 @@ class WalkContext:
         with np.errstate(over="ignore"):  # answered by the next lines
             data = np.ldexp(F.data, -exponents[F.indices])
         if data.max(initial=0.0) >= LARGEST:
-            raise GraphError(
-                "the graph's weights or feature values are too far apart to compute with: what one node has of a "
-                f"feature is over {LARGEST:.0e} times what walks meet of it. Drop the smallest weights or values, or "
-                "bring them closer to the others"
-            )
+            raise _too_far_apart()
         features = sp.csr_array((data, F.indices, F.indptr), shape=F.shape, copy=not data.all())
         if not data.all():  # as good as never met
             features.eliminate_zeros()
@@ -139,6 +135,17 @@ class WalkContext:
                 weights += here * (hop in scale.hops) / len(scale.hops)
         return np.asarray(weights @ self.features.astype(np.float64)).ravel()
 
+    def check_ratios(self, scaling: NDArray[np.float32]) -> None:
+        """Refuse features whose largest value times their scaling is too large for single precision."""
+        if (self._largest_values * scaling.astype(np.float64)).max(initial=0.0) >= LARGEST:
+            raise _too_far_apart()
+
+    @cached_property
+    def _largest_values(self) -> NDArray[np.float64]:
+        largest = np.zeros(self.n_features)
+        np.maximum.at(largest, self.features.indices, self.features.data)
+        return largest
+
     def own_rows(self, scaling: NDArray[np.float32]) -> sp.csr_array:
         """Positive entries of log(scaling · F): scale 0, where no walk is taken."""
         F = self.features
@@ -160,6 +167,14 @@ class WalkContext:
             if hop in scale.hops:
                 seen |= here
         return seen
+
+
+def _too_far_apart() -> GraphError:
+    return GraphError(
+        "the graph's weights or feature values are too far apart to compute with: what one node has of a feature is "
+        f"over {LARGEST:.0e} times what walks meet of it. Drop the smallest weights or values, or bring them closer to "
+        "the others"
+    )
 
 
 def positive_logs(pattern: sp.csr_array, ratios: NDArray[Any]) -> sp.csr_array:
