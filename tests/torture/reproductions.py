@@ -57,6 +57,10 @@ class Reproduction:
         kinds = (".md", ".jsonl", ".safetensors", ".json")
         return [str(path) for path in self.folder.rglob("*") if path.is_file() and path.suffix not in kinds]
 
+    def sizes(self) -> dict[Path, int]:
+        """Size of every file."""
+        return {path: path.stat().st_size for path in self.folder.rglob("[!.]*") if path.is_file()}
+
     def sweep(self) -> None:
         """Write into every folder."""
         for folder in (self.output, self.output / "records", self.fits):
@@ -95,7 +99,7 @@ def interrupt_reproduction(folder: Path, inputs: Path, signals: int, rng: random
             shots += 1
             before = run.records()
             process = Process(run.run, log)
-            time.sleep(rng.uniform(0, length))
+            _wait(run, process, length, rng)
             process.send(KINDS[kind], group=rng.random() < 0.5)
             status = process.wait()
             if status == 0:  # it was too late
@@ -110,6 +114,18 @@ def interrupt_reproduction(folder: Path, inputs: Path, signals: int, rng: random
             count.problems.append(f"resumed, it is not the same as a run in peace: {found} {process.words()}")
     count.more["runs resumed"] = runs
     return count
+
+
+def _wait(run: Reproduction, process: Process, length: float, rng: random.Random) -> None:
+    """Wait for any moment of the run, or, every other time, until some files have been written."""
+    if rng.random() < 0.5:
+        time.sleep(rng.uniform(0, length))
+        return
+    for _ in range(rng.randint(1, 3)):
+        before = run.sizes()
+        while run.sizes() == before and not process.has_ended():
+            time.sleep(0.002)
+    time.sleep(rng.uniform(0, 0.1))
 
 
 def _look(

@@ -50,6 +50,12 @@ class Count:
     problems: list[str] = field(default_factory=list)
     more: dict[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def restored(cls, record: dict[str, Any]) -> Count:
+        """A count that was written as JSON."""
+        counters = {name: Counter(record[name]) for name in ("signals", "left")}
+        return cls(**{**record, **counters})
+
     @property
     def failed(self) -> bool:
         """Whether anything went wrong."""
