@@ -112,9 +112,9 @@ def _command(arguments: list[str]) -> None:
 
 def _fill(victim: Victim, disk: Disk, rng: random.Random, log: Path, count: Count) -> bool:
     victim.get_ready(log)
+    needed = max(file.stat().st_size for file in victim.files)
     victim.reset()
     before = victim.state()
-    needed = max(file.stat().st_size for file in victim.files if file.exists())
     with disk.with_free(int(needed * rng.uniform(0, 1.3))) as limited:
         status = check_exit(Process(limited(lambda: victim.write(1)), log), (0, 1), count)
         after = victim.state()
