@@ -55,7 +55,7 @@ class Engine(Protocol):
         """The entry of the largest absolute value in each column; the first of several."""
 
     def scale(self, x: Tall, factors: Small) -> Tall:
-        """Each column of x times a number."""
+        """Each column of x times a number, perhaps in place."""
 
     def widen(self, x: Tall, columns: int) -> Tall:
         """x with columns of zeros up to that many."""

@@ -22,11 +22,11 @@ from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
 from hopscale._core import _native
-from hopscale.compute.aligned import Floats, aligned, aligned_zeros
+from hopscale.compute.aligned import Floats, aligned, aligned_empty, aligned_zeros, padded
 from hopscale.compute.operators import Operator
 from hopscale.exceptions import ParameterError
 
-__all__ = ["TALL_CHUNK", "Threads", "checked_jobs", "effective_jobs", "kernel_csr", "ranges", "sparse_product"]
+__all__ = ["TALL_CHUNK", "Threads", "checked_jobs", "effective_jobs", "gram_bytes", "kernel_csr", "ranges", "sparse_product"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -103,6 +103,7 @@ class Threads:
     def __init__(self, n_jobs: int | None = None, *, verbose: bool = False) -> None:
         self.n_jobs = effective_jobs(n_jobs)
         self.stop: NDArray[np.uint8] = np.zeros(1, dtype=np.uint8)  # kernels look at it as they go
+        self.memory: int | None = None  # a limit, of which what all threads hold at once is to take little
         self._verbose = verbose
 
     def __enter__(self) -> Threads:
@@ -118,6 +119,10 @@ class Threads:
             self.stop[0] = 1
         self._pool.shutdown(wait=True, cancel_futures=True)
         _single_threaded_blas.leave()
+
+    def at_once(self, each: float) -> int:
+        """Pieces of so many bytes that may be held at once: as many as threads, or as an eighth of the memory holds."""
+        return self.n_jobs if self.memory is None else max(1, min(self.n_jobs, int(self.memory / 8 / max(each, 1))))
 
     # Running work.
 
@@ -154,11 +159,16 @@ class Threads:
 
     def normal(self, rows: int, columns: int, random: np.random.Generator) -> Floats:
         """An array of standard normal numbers."""
-        return random.standard_normal((rows, columns), dtype=np.float32)
+        out = aligned_empty(rows, columns)[:, :columns]
+        for begin, end in ranges(rows, TALL_CHUNK):  # one call for all could not be interrupted
+            out[begin:end] = random.standard_normal((end - begin, columns), dtype=np.float32)
+        return out
 
     def matmul(self, x: NDArray[Any], small: NDArray[Any]) -> NDArray[Any]:
         """x·small, some rows at a time."""
-        out = np.empty((len(x), small.shape[1]), dtype=np.result_type(x, small))
+        dtype = np.result_type(x, small)
+        single = dtype == np.float32 and small.shape[1] == padded(small.shape[1])
+        out = aligned_empty(len(x), small.shape[1]) if single else np.empty((len(x), small.shape[1]), dtype)
 
         def one(piece: tuple[int, int]) -> None:
             begin, end = piece
@@ -178,7 +188,7 @@ class Threads:
             with np.errstate(over="ignore", invalid="ignore"):
                 return np.asarray(left.T @ right)
 
-        for part in self.map(one, ranges(len(x), TALL_CHUNK)):
+        for part in self.map(one, ranges(len(x), TALL_CHUNK), at_once=self.at_once(gram_bytes(len(x), x.shape[1]))):
             out += part
         return out
 
@@ -187,12 +197,13 @@ class Threads:
         return x[np.argmax(np.abs(x), axis=0), np.arange(x.shape[1])]
 
     def scale(self, x: Floats, factors: NDArray[Any]) -> Floats:
-        """Each column of x times a number."""
-        return x * factors.astype(np.float32)
+        """Each column of x times a number, in place."""
+        x *= factors.astype(np.float32)
+        return x
 
     def widen(self, x: Floats, columns: int) -> Floats:
         """x with columns of zeros up to that many."""
-        return np.pad(x, ((0, 0), (0, columns - x.shape[1])))
+        return x if x.shape[1] == columns else np.pad(x, ((0, 0), (0, columns - x.shape[1])))
 
     def concatenate(self, parts: Sequence[Floats]) -> Floats:
         """Arrays one below the other."""
@@ -220,6 +231,11 @@ class Threads:
         """A line on the error stream, if asked for; bars make room for it."""
         if self._verbose:
             tqdm.write(message, file=sys.stderr)
+
+
+def gram_bytes(rows: int, columns: int) -> float:
+    """Memory that a thread takes for a Gram matrix of so many columns."""
+    return 8.0 * columns * (min(rows, TALL_CHUNK) + 2 * columns)
 
 
 class _Sparse(Operator):

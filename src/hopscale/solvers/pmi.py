@@ -7,7 +7,7 @@ from sampled walks: V is learnt from as many rows as fit, then every row is proj
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -16,11 +16,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hopscale.checks import choice, memory, memory_bytes, number, parameter, whole
+from hopscale.checks import check_memory, choice, memory, memory_bytes, number, parameter, whole
 from hopscale.compute import Operator, Threads
-from hopscale.compute.aligned import Floats
-from hopscale.compute.svd import leading_triplets
-from hopscale.exceptions import ParameterError, Setting, warn
+from hopscale.compute.aligned import Floats, padded
+from hopscale.compute.svd import OVERSAMPLING, leading_triplets, tall_bytes, times_columns
+from hopscale.compute.threads import gram_bytes
+from hopscale.exceptions import Setting, warn
 from hopscale.solvers.base import Solution, Solver
 from hopscale.walks import Scale, WalkContext
 from hopscale.walks.panels import ExactRows, Panel, PanelMatrix
@@ -33,6 +34,8 @@ RowChoice = Literal["auto", "exact", "sampled"]
 TRIAL_PANELS = 8  # panels after which the size of all of them is judged
 EXACT_WORK = 2e12  # multiplications beyond which sampling rows is the quicker way
 MARGIN = 1e-5  # by which a ratio must pass one; float32 sums over long lists of neighbours err by less
+SPARSE_BYTES = 24.0  # of an entry of a sparse matrix and its transpose, while they are made
+NEVER_REFUSED = 8 * 2**20  # bytes: about what code that is loaded on the way takes
 MAX_WALKS = 2**31 - 1  # a kernel's count of walks from a node
 
 
@@ -52,7 +55,10 @@ class PMI(Solver):
     walks : int, default=800
         Walks a node that sampled rows are estimated from.
     memory_limit : int or str, default="4GiB"
-        Memory for the matrix and its workspace, beside graph and vectors, such as 500MB.
+        Memory that the work may take, such as 500MB: all that is held at a time beside the graph that is passed in and
+        the vectors that are returned, and beside some 10 MiB for code that is loaded on the way. Rows that would pass
+        it are sampled; what cannot be done within it, ``rows="exact"`` included, is refused with the least that works.
+        Work that takes less than 8 MiB is never refused.
 
     Examples
     --------
@@ -70,27 +76,31 @@ class PMI(Solver):
     walks: int = parameter(800, whole, least=1, most=MAX_WALKS)
     memory_limit: int | str = parameter("4GiB", memory)
 
-    def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> list[Solution]:
-        """Solutions of all scales."""
+    def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> Iterator[Solution]:
+        """Solutions of all scales, one after the other."""
         return _Targets(self, context, engine, seed).solutions(scales)
 
-    def project(self, context: WalkContext, solutions: Sequence[Solution], engine: Threads, seed: int) -> list[Floats]:
+    def project(
+        self, context: WalkContext, solutions: Sequence[Solution], engine: Threads, seed: int
+    ) -> Iterator[Floats]:
         """Vectors of the nodes of another graph over the same features: M'·H·Σ⁻¹.
 
         Rows are sampled if those of ``fit`` were, so that the graph of ``fit`` gives its vectors again.
         """
         targets = _Targets(self, context, engine, seed)
-        return [targets.project(solution) for solution in solutions]
+        return (targets.project(solution) for solution in solutions)
 
-    def target(self, context: WalkContext, scale: Scale, engine: Threads, seed: int) -> Operator:
+    def target(self, context: WalkContext, scale: Scale, engine: Threads, seed: int, *, beside: float) -> Operator:
         """All rows of the matrix that ``fit`` factorises, to be a part of another one.
+
+        What the caller needs ``beside`` it, in bytes, counts as well.
 
         Raises
         ------
         ParameterError
             If they would take more memory than the limit, even those from samples.
         """
-        return _Targets(self, context, engine, seed).all_rows(scale)
+        return _Targets(self, context, engine, seed).all_rows(scale, beside)
 
     def neighbors(self, context: WalkContext, engine: Threads) -> Operator:
         """The matrix of one hop between nodes, which has no more entries than A."""
@@ -125,11 +135,14 @@ class _Targets:
 
     def __init__(self, solver: PMI, context: WalkContext, engine: Threads, seed: int) -> None:
         self._solver, self._context, self._engine, self._seed = solver, context, engine, seed
-        self._memory = memory_bytes("memory_limit", solver.memory_limit)
+        self._memory = engine.memory = memory_bytes("memory_limit", solver.memory_limit)
+        self._room = max(self._memory, NEVER_REFUSED)
 
-    def solutions(self, scales: Sequence[Scale]) -> list[Solution]:
+    def solutions(self, scales: Sequence[Scale]) -> Iterator[Solution]:
         probabilities = [self._context.feature_probability(scale) for scale in scales]
         scalings = [self._solver.scaling(p) for p in probabilities]
+        for scale, scaling in zip(scales, scalings, strict=True):
+            self._refuse(scale, self._least(scale, scaling))
         # All scales that walk in one sweep where they fit together; else one by one; else from samples.
         walked = [i for i, scale in enumerate(scales) if not scale.is_self]
         exact: dict[int, _Target] = {}
@@ -137,66 +150,63 @@ class _Targets:
             together = self._exact([scales[i] for i in walked], [scalings[i] for i in walked])
             exact = dict(zip(walked, together, strict=True)) if together else {}
             del together
-        found = []
         for i, scale in enumerate(scales):
-            target = exact.pop(i, None) or self._target(scale, scalings[i])
-            self._engine.say(f"scale {scale.label}: {target.rows}")
-            found.append(self._factorised(target, scale, probabilities[i]))
-            del target  # before the next scale's is made
-        return found
+            # No name here keeps a scale's matrix or vectors while the next is made.
+            yield self._factorised(exact.pop(i, None) or self._target(scale, scalings[i]), scale, probabilities[i])
 
     def project(self, solution: Solution) -> Floats:
         assert solution.singular_values is not None
         scale, sigma = solution.scale, solution.singular_values
         inverse = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=sigma > 0)
-        basis = (solution.feature_vectors * inverse).astype(np.float32)
+        basis = times_columns(solution.feature_vectors.copy(), inverse)
         scaling = self._solver.scaling(solution.feature_probability)
+        own = tall_bytes(self._context.n_nodes + 2 * self._context.n_features, scale.dimensions)
         if scale.is_self:
+            self._refuse(scale, self._base + own + SPARSE_BYTES * self._context.features.nnz)
             return self._engine.host(self._engine.sparse(self._context.own_rows(scaling)) @ self._engine.tall(basis))
         if solution.sampled or not self._may_be_exact([scale]):
+            self._refuse(scale, self._base + own)
             return self._sampler(scale, scaling).project(basis)
-        return self._exact_rows.project(scale, scaling, basis, self._engine, at_once=self._at_once)
+        rest = self._room - self._base - own - self._blocks
+        self._refuse(scale, self._room - rest)
+        memory = int(min(rest, self._memory // 4))
+        return self._exact_rows.project(scale, scaling, basis, self._engine, at_once=self._at_once, memory=memory)
 
-    def all_rows(self, scale: Scale) -> Operator:
+    def all_rows(self, scale: Scale, beside: float) -> Operator:
         scaling = self._solver.scaling(self._context.feature_probability(scale))
-        found = self._unsampled(scale, scaling)
+        found = self._unsampled(scale, scaling, beside)
         if found is not None:
             return found.operator
         sampler = self._sampler(scale, scaling)
-        needed = sampler.bytes_needed()
-        if needed > self._memory // 2:
-            raise ParameterError(
-                f"the matrix of walks over {scale.label} hop(s) between {self._context.n_nodes:,} nodes would take "
-                f"about {needed / 2**20:,.0f} MiB, more than half of ",
-                Setting("memory_limit"),
-                f" ({self._memory:,} bytes): raise the limit, or take a smaller window",
-            )
+        self._refuse(scale, self._base + beside + sampler.bytes_needed, instead="take a smaller window")
         self._warn_of_sampling(scale)
-        return self._sampled(sampler).operator
+        return self._sampled(sampler, sampler.bytes_needed).operator
 
     def _target(self, scale: Scale, scaling: NDArray[np.float32]) -> _Target:
         """The matrix of one scale on its own."""
-        found = self._unsampled(scale, scaling)
+        found = self._unsampled(scale, scaling, self._workspace(scale))
         if found is not None:
             return found
         if not self._context.transitions.second_order:
             self._warn_of_sampling(scale)
-        return self._sampled(self._sampler(scale, scaling))
+        sampler = self._sampler(scale, scaling)
+        each = sampler.bytes_needed / self._context.n_nodes
+        room = self._room - self._base - self._workspace(scale, 0)
+        return self._sampled(sampler, min(self._memory // 2, room * each / (each + tall_bytes(2, scale.dimensions))))
 
-    def _unsampled(self, scale: Scale, scaling: NDArray[np.float32]) -> _Target | None:
+    def _unsampled(self, scale: Scale, scaling: NDArray[np.float32], beside: float) -> _Target | None:
         """Exact rows, or None where they would not fit."""
         context = self._context
         if scale.is_self:
             return self._sparse(context.own_rows(scaling))
-        if (
-            self._solver.rows != "sampled"
-            and scale.hops == (1,)
-            and context.sees_nodes
-            and not context.transitions.second_order
-        ):
+        if self._is_one_hop(scale) and self._base + beside + self._one_hop_bytes <= self._room:
             return self._sparse(context.neighbor_rows(scaling))  # as sparse as the graph, whatever its size
-        exact = self._exact([scale], [scaling])
+        exact = self._exact([scale], [scaling], beside)
         return exact[0] if exact else None
+
+    def _is_one_hop(self, scale: Scale) -> bool:
+        unbiased = self._solver.rows != "sampled" and not self._context.transitions.second_order
+        return scale.hops == (1,) and unbiased and self._context.sees_nodes
 
     def _sparse(self, matrix: sp.csr_array) -> _Target:
         return _Target(self._engine.sparse(matrix), _exact_words(matrix.nnz))
@@ -204,13 +214,14 @@ class _Targets:
     def _sampler(self, scale: Scale, scaling: NDArray[np.float32]) -> RowSampler:
         return RowSampler(self._context, scale, scaling, self._solver.walks, self._seed, self._engine)
 
-    def _sampled(self, sampler: RowSampler) -> _Target:
-        matrix, complete = sampler.learning_rows(self._memory // 2)
+    def _sampled(self, sampler: RowSampler, memory: float) -> _Target:
+        matrix, complete = sampler.learning_rows(memory)
         which = "all rows" if complete else f"{matrix.shape[0]:,} of {self._context.n_nodes:,} rows"
         words = f"rows sampled from {sampler.walks} walks a node, learning from {which}"
         return _Target(self._engine.sparse(matrix), words, None if complete else sampler.project, sampled=True)
 
     def _factorised(self, target: _Target, scale: Scale, probability: NDArray[np.float64]) -> Solution:
+        self._engine.say(f"scale {scale.label}: {target.rows}")
         b, sigma, v = leading_triplets(
             target.operator,
             scale.dimensions,
@@ -223,8 +234,8 @@ class _Targets:
         inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
         return Solution(
             scale,
-            node_vectors=((target.every_row(v) if target.every_row else b) * inverse).astype(np.float32),
-            feature_vectors=(v * root).astype(np.float32),
+            node_vectors=times_columns(target.every_row(v) if target.every_row else b, inverse),
+            feature_vectors=times_columns(v, root),
             feature_probability=probability,
             singular_values=sigma,
             rows=target.rows,
@@ -243,6 +254,57 @@ class _Targets:
                 " silences this",
             )
 
+    # What the memory limit counts: all that is held beside the graph and the vectors, at the moment when it is most.
+
+    @property
+    def _base(self) -> float:
+        """Bytes for the graph and the context as kernels take them, and for numbers of each node and feature."""
+        n, q, edges = self._context.n_nodes, self._context.n_features, self._context.transitions.adjacency
+        weighted = bool(edges.nnz) and bool((edges.data != edges.data[0]).any())
+        return 48.0 * (n + q) + 24.0 * self._context.features.nnz + 24.0 * edges.nnz * weighted
+
+    def _workspace(self, scale: Scale, rows: int | None = None) -> float:
+        """Bytes that factorising takes beside the matrix of so many rows, or of all."""
+        n, q = self._context.n_nodes, self._context.n_features
+        rank = min(scale.dimensions, n, q)
+        jobs = self._engine.at_once(gram_bytes(max(n, q), padded(rank + OVERSAMPLING)))
+        rows = n if rows is None else rows
+        return tall_bytes(rows + q + max(rows, q), rank) + jobs * gram_bytes(max(rows, q), padded(rank + OVERSAMPLING))
+
+    @property
+    def _one_hop_bytes(self) -> float:
+        return SPARSE_BYTES * float(self._context.transitions.adjacency.nnz)
+
+    @property
+    def _blocks(self) -> int:
+        return self._at_once * ExactRows.workspace(self._context, self._width)
+
+    def _least(self, scale: Scale, scaling: NDArray[np.float32]) -> float:
+        """Bytes that the scale takes in the form that takes least."""
+        n, q = self._context.n_nodes, self._context.n_features
+        whole = self._base + self._workspace(scale)
+        if scale.is_self:
+            return whole + SPARSE_BYTES * self._context.features.nnz
+        if self._solver.rows == "exact":
+            return whole + self._blocks
+        forms = [whole + self._one_hop_bytes] if self._is_one_hop(scale) else []
+        if self._may_be_exact([scale]):
+            forms.append(whole + self._blocks + float(n) * (5 * q + 4 * (q // self._width + 1)))
+        if min(forms, default=np.inf) > self._room:
+            sampler = self._sampler(scale, scaling)
+            some = self._base + self._workspace(scale, sampler.least_rows)
+            if some + 2.0 * sampler.least_rows * sampler.row_bytes > self._room:
+                forms.append(some + sampler.least_rows * sampler.bytes_needed / n)
+            else:
+                forms.append(some)
+        return min(forms)
+
+    def _refuse(self, scale: Scale, needed: float, instead: str = "ask for fewer dimensions") -> None:
+        n, q = self._context.n_nodes, self._context.n_features
+        what = f"scale {scale.label} of {n:,} nodes and {q:,} columns in {scale.dimensions} dimensions"
+        if needed > self._room:
+            check_memory(what, needed, self._memory, instead)
+
     # How exact rows are computed within the memory limit.
 
     @cached_property
@@ -259,7 +321,8 @@ class _Targets:
 
     @property
     def _at_once(self) -> int:
-        return max(1, int(self._memory // 4 // max(1, ExactRows.workspace(self._context, self._width))))
+        wanted = self._memory // 4 // max(1, ExactRows.workspace(self._context, self._width))
+        return max(1, min(self._engine.n_jobs, int(wanted)))
 
     def _may_be_exact(self, scales: Sequence[Scale]) -> bool:
         if self._context.transitions.second_order:  # known from samples only
@@ -269,17 +332,24 @@ class _Targets:
         fits = ExactRows.workspace(self._context, self._width) <= self._memory // 2
         return self._solver.rows == "auto" and fits and ExactRows.work(self._context, scales) <= EXACT_WORK
 
-    def _exact(self, scales: Sequence[Scale], scalings: Sequence[NDArray[np.float32]]) -> list[_Target] | None:
+    def _exact(
+        self, scales: Sequence[Scale], scalings: Sequence[NDArray[np.float32]], beside: float | None = None
+    ) -> list[_Target] | None:
         """Compressed exact matrices of the scales, or None where they would pass the memory limit."""
         if not scales or not self._may_be_exact(scales):
             return None
+        beside = max(map(self._workspace, scales)) if beside is None else beside
+        fixed = self._base + max(beside, self._blocks)
         forced = self._solver.rows == "exact" and len(scales) == 1
+        budget = self._room - fixed if forced else min(self._memory * 3 // 4, self._room - fixed)
+        if budget < 0 and not forced:
+            return None
         rows, engine = self._exact_rows, self._engine
         # Spread over the columns first, so that the first few panels tell how large all will be.
         stride = max(1, rows.count // TRIAL_PANELS)
         order = [j for first in range(stride) for j in range(first, rows.count, stride)]
         stored: list[list[Panel | None]] = [[None] * rows.count for _ in scales]
-        used, budget = 0, self._memory * 3 // 4
+        used = 0
         label = ", ".join(scale.label for scale in scales)
         with engine.bar(rows.count, f"scale {label}: exact rows", "panel") as bar:
             panels = rows.panels(scales, scalings, engine, order=order, at_once=self._at_once)
@@ -288,7 +358,9 @@ class _Targets:
                     stored[i][j] = panel
                     used += panel.nbytes
                 expected = used if done < min(TRIAL_PANELS, rows.count) else used * rows.count / done
-                if expected > budget and not forced:
+                if expected > budget:
+                    if forced:
+                        self._refuse(scales[0], fixed + 1.05 * expected, "leave rows at 'auto'")
                     return None
                 bar.update(1)
         matrices = [

@@ -13,11 +13,14 @@ from hopscale.checks import choice, number, parameter
 from hopscale.compute import Threads
 from hopscale.compute.operators import Series
 from hopscale.compute.svd import MAX_RANK, balanced, leading_eigenpairs, leading_triplets, triplets_bytes
+from hopscale.exceptions import ParameterError, Setting
 from hopscale.graph import AttributedGraph
 from hopscale.models.matrix.base import MatrixEmbedding
 from hopscale.walks import Transitions
 
 __all__ = ["HOPE"]
+
+LONGEST_DECAY = 0.9999  # of rooted PageRank
 
 Proximity = Literal["overlap", "common-neighbors", "adamic-adar", "katz", "rooted-pagerank"]
 
@@ -50,7 +53,8 @@ class HOPE(MatrixEmbedding):
         The logarithm of adamic-adar is of the number of neighbours, as in the classical index.
     decay : float, default=0.5
         Weight of longer walks. katz: β as a share of the largest for which S exists, one over the largest eigenvalue of
-        A. rooted-pagerank: α, the chance that a walk goes on.
+        A. rooted-pagerank: α, the chance that a walk goes on, at most .9999: closer to 1, single precision cannot tell
+        S from a matrix of rank one.
     memory_limit : int or str, default="4GiB"
         Memory that the work may take, such as 500MB. A graph that would take more is refused.
     n_jobs, random_state, verbose
@@ -68,7 +72,8 @@ class HOPE(MatrixEmbedding):
 
     Notes
     -----
-    Time O(m·d) a pass, a dozen passes (rooted-pagerank: twenty times as many); memory O(m + n·d). Quick on any graph.
+    Time O(m·d) a pass, a dozen passes (rooted-pagerank: twenty times as many, a thousand times with a decay of .9999);
+    memory O(m + n·d). Quick on any graph.
     It sees two steps far (katz and rooted-pagerank: further, with falling weight), and the largest hubs come first:
     :class:`NetMF` usually serves better. The paper's asymmetric proximities of directed graphs are lost, since edges
     have no direction here.
@@ -91,6 +96,17 @@ class HOPE(MatrixEmbedding):
     _: KW_ONLY
     proximity: Proximity = parameter("overlap", choice, options=get_args(Proximity))
     decay: float = parameter(0.5, number, least=0, above=True, below=1)
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense, before a graph is read."""
+        super().check_parameters()
+        if self.proximity == "rooted-pagerank" and self.decay > LONGEST_DECAY:
+            raise ParameterError(
+                f"must be at most {LONGEST_DECAY} with ",
+                Setting("proximity", "rooted-pagerank"),
+                f", not {self.decay!r}: closer to 1, single precision cannot tell the matrix from one of rank one",
+                parameter="decay",
+            )
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, rank = graph.n_nodes, self.dimensions * (2 if self.proximity == "katz" else 1)
