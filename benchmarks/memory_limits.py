@@ -57,7 +57,7 @@ def one(case: str, limit: str, nodes: str, dimensions: str) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HopscaleWarning)
         if case.endswith("transform"):
-            model.fit(graph)
+            model.fit(graph_of(1000))
         before = resident_mib()
         assert before is not None
         reset_peak()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hopscale.compute.aligned import Floats, padded
 from hopscale.compute.engine import Engine, Tall
 from hopscale.compute.operators import Operator
-from hopscale.compute.threads import TALL_CHUNK, gram_bytes, ranges
+from hopscale.compute.threads import TALL_CHUNK, Threads, gram_bytes, ranges
 
 __all__ = [
     "MAX_RANK",
@@ -108,11 +108,11 @@ def tall_bytes(rows: int, rank: int) -> float:
     return 4.0 * rows * padded(rank + OVERSAMPLING)
 
 
-def triplets_bytes(rows: int, columns: int, rank: int, n_jobs: int = 1) -> float:
+def triplets_bytes(rows: int, columns: int, rank: int, engine: Threads) -> float:
     """Memory that :func:`leading_triplets` takes beside the matrix: tall arrays, and what threads hold."""
     rank = min(rank, rows, columns)
-    threads = n_jobs * gram_bytes(max(rows, columns), padded(rank + OVERSAMPLING))
-    return tall_bytes(rows + columns + max(rows, columns), rank) + threads
+    each = gram_bytes(max(rows, columns), padded(rank + OVERSAMPLING))
+    return tall_bytes(rows + columns + max(rows, columns), rank) + engine.at_once(each) * each
 
 
 def leading_eigenpairs(
@@ -123,7 +123,7 @@ def leading_eigenpairs(
     Singular vectors of λ and −λ may be mixed with each other (they are on a bipartite graph); a Rayleigh-Ritz step on
     what they span together tells them apart.
     """
-    _, _, v = leading_triplets(operator, rank, engine, random=random)
+    v = leading_triplets(operator, rank, engine, random=random)[2]
     v, _ = orthonormal(v, engine)
     values, rotation = np.linalg.eigh(engine.gram(v, operator @ v))
     order = np.argsort(-np.abs(values), kind="stable")
@@ -174,7 +174,8 @@ def truncated_svd(
             if iteration:
                 del y  # tall arrays are dropped as soon as they can be: they are what takes memory
             if shift:
-                w -= shift * v
+                v *= shift
+                w -= v
             del v
             # MᵀM − shift has the same leading vectors as long as the shift stays below half the smallest wanted
             # eigenvalue, and separates them better: five steps are as accurate as seven plain ones.

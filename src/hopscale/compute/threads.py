@@ -26,7 +26,16 @@ from hopscale.compute.aligned import Floats, aligned, aligned_empty, aligned_zer
 from hopscale.compute.operators import Operator
 from hopscale.exceptions import ParameterError
 
-__all__ = ["TALL_CHUNK", "Threads", "checked_jobs", "effective_jobs", "gram_bytes", "kernel_csr", "ranges", "sparse_product"]
+__all__ = [
+    "TALL_CHUNK",
+    "Threads",
+    "checked_jobs",
+    "effective_jobs",
+    "gram_bytes",
+    "kernel_csr",
+    "ranges",
+    "sparse_product",
+]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

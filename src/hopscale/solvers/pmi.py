@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from hopscale.checks import check_memory, choice, memory, memory_bytes, number, parameter, whole
 from hopscale.compute import Operator, Threads
-from hopscale.compute.aligned import Floats, padded
-from hopscale.compute.svd import OVERSAMPLING, leading_triplets, tall_bytes, times_columns
-from hopscale.compute.threads import gram_bytes
+from hopscale.compute.aligned import Floats
+from hopscale.compute.svd import leading_triplets, tall_bytes, times_columns, triplets_bytes
 from hopscale.exceptions import Setting, warn
 from hopscale.solvers.base import Solution, Solver
 from hopscale.walks import Scale, WalkContext
@@ -56,7 +55,7 @@ class PMI(Solver):
         Walks a node that sampled rows are estimated from.
     memory_limit : int or str, default="4GiB"
         Memory that the work may take, such as 500MB: all that is held at a time beside the graph that is passed in and
-        the vectors that are returned, and beside some 10 MiB for code that is loaded on the way. Rows that would pass
+        the vectors that are returned, and beside some 4 MiB for code that is loaded on the way. Rows that would pass
         it are sampled; what cannot be done within it, ``rows="exact"`` included, is refused with the least that works.
         Work that takes less than 8 MiB is never refused.
 
@@ -152,7 +151,8 @@ class _Targets:
             del together
         for i, scale in enumerate(scales):
             # No name here keeps a scale's matrix or vectors while the next is made.
-            yield self._factorised(exact.pop(i, None) or self._target(scale, scalings[i]), scale, probabilities[i])
+            found = [exact.pop(i) if i in exact else self._target(scale, scalings[i])]
+            yield self._factorised(found.pop(), scale, probabilities[i])
 
     def project(self, solution: Solution) -> Floats:
         assert solution.singular_values is not None
@@ -191,7 +191,7 @@ class _Targets:
             self._warn_of_sampling(scale)
         sampler = self._sampler(scale, scaling)
         each = sampler.bytes_needed / self._context.n_nodes
-        room = self._room - self._base - self._workspace(scale, 0)
+        room = self._room - self._base - self._workspace(scale, sampler.least_rows)
         return self._sampled(sampler, min(self._memory // 2, room * each / (each + tall_bytes(2, scale.dimensions))))
 
     def _unsampled(self, scale: Scale, scaling: NDArray[np.float32], beside: float) -> _Target | None:
@@ -266,10 +266,7 @@ class _Targets:
     def _workspace(self, scale: Scale, rows: int | None = None) -> float:
         """Bytes that factorising takes beside the matrix of so many rows, or of all."""
         n, q = self._context.n_nodes, self._context.n_features
-        rank = min(scale.dimensions, n, q)
-        jobs = self._engine.at_once(gram_bytes(max(n, q), padded(rank + OVERSAMPLING)))
-        rows = n if rows is None else rows
-        return tall_bytes(rows + q + max(rows, q), rank) + jobs * gram_bytes(max(rows, q), padded(rank + OVERSAMPLING))
+        return triplets_bytes(n if rows is None else rows, q, scale.dimensions, self._engine)
 
     @property
     def _one_hop_bytes(self) -> float:

@@ -82,8 +82,9 @@ class BANE(MatrixEmbedding):
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, q = graph.features.shape
-        tables = triplets_bytes(2 * n, q, self.dimensions)  # its products keep a step each
-        return tables + 16.0 * (graph.adjacency.nnz + graph.features.nnz)
+        start = triplets_bytes(2 * n, q, self.dimensions, self._engine())  # its products keep a step each
+        alternating = self.dimensions * (20.0 * n + 32.0 * q)
+        return max(start, alternating) + 48.0 * graph.adjacency.nnz + 24.0 * graph.features.nnz
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[np.float32]]:
         step = engine.sparse(smoothing(graph.adjacency, self.strength))

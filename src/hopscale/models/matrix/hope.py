@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from hopscale.checks import choice, number, parameter
 from hopscale.compute import Threads
 from hopscale.compute.operators import Series
-from hopscale.compute.svd import MAX_RANK, balanced, leading_eigenpairs, leading_triplets, triplets_bytes
+from hopscale.compute.svd import (
+    MAX_RANK,
+    balanced,
+    leading_eigenpairs,
+    leading_triplets,
+    tall_bytes,
+    times_columns,
+    triplets_bytes,
+)
 from hopscale.exceptions import ParameterError, Setting
 from hopscale.graph import AttributedGraph
 from hopscale.models.matrix.base import MatrixEmbedding
@@ -56,7 +64,9 @@ class HOPE(MatrixEmbedding):
         A. rooted-pagerank: α, the chance that a walk goes on, at most .9999: closer to 1, single precision cannot tell
         S from a matrix of rank one.
     memory_limit : int or str, default="4GiB"
-        Memory that the work may take, such as 500MB. A graph that would take more is refused.
+        Memory that the work may take, such as 500MB: all that is held at a time beside the graph that is passed in and
+        the vectors that are returned, and beside some 4 MiB for code that is loaded on the way. What takes more is
+        refused before the start, with the least that works.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
@@ -110,7 +120,8 @@ class HOPE(MatrixEmbedding):
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, rank = graph.n_nodes, self.dimensions * (2 if self.proximity == "katz" else 1)
-        return triplets_bytes(n, n, rank) + 24.0 * graph.adjacency.nnz
+        terms = tall_bytes(3 * n, min(rank, n)) if self.proximity == "rooted-pagerank" else 0.0  # of the series
+        return triplets_bytes(n, n, rank, self._engine()) + terms + 40.0 * graph.adjacency.nnz
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[Any]]:
         random = np.random.default_rng(seed)
@@ -134,7 +145,7 @@ class HOPE(MatrixEmbedding):
         scaled = self.decay * values / max(float(np.abs(values[0])), 1e-300)
         strength = np.abs(scaled / (1.0 - scaled))
         order = np.argsort(-strength, kind="stable")[: self.dimensions]
-        return np.asarray(vectors[:, order] * np.sqrt(strength[order]))
+        return times_columns(vectors[:, order], np.sqrt(strength[order]))
 
     def _root(self, graph: AttributedGraph) -> sp.csr_array:
         """The matrix B with S = BBᵀ."""
