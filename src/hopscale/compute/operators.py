@@ -10,7 +10,7 @@ import numpy as np
 
 from hopscale.compute.engine import Engine, Tall
 
-__all__ = ["Dense", "HStack", "Operator", "Residual", "Series", "TwoSteps"]
+__all__ = ["Dense", "HStack", "Operator", "Residual", "Series", "Steps", "TwoSteps"]
 
 MOST_POWERS = 200  # terms of a series of powers, beyond which Chebyshev's polynomials are summed
 
@@ -169,6 +169,25 @@ class Series(Operator):
 def _terms(rate: float) -> int:
     """Terms of a geometric series after which what is left is below float32's rounding."""
     return math.ceil(math.log(1e-6) / math.log(rate))
+
+
+class Steps(Operator):
+    """Pᵗ·M: what is t steps away."""
+
+    def __init__(self, step: Operator, count: int, matrix: Operator) -> None:
+        self._step, self._count, self._matrix = step, count, matrix
+        self.shape = (step.shape[0], matrix.shape[1])
+
+    def _times(self, x: Tall) -> Tall:
+        x = self._matrix @ x
+        for _ in range(self._count):
+            x = self._step @ x
+        return x
+
+    def _transposed_times(self, y: Tall) -> Tall:
+        for _ in range(self._count):
+            y = self._step.T @ y
+        return self._matrix.T @ y
 
 
 class TwoSteps(Operator):

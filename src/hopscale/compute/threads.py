@@ -194,8 +194,13 @@ class Threads:
         def one(piece: tuple[int, int]) -> NDArray[Any]:
             left: NDArray[Any] = x[slice(*piece)].astype(dtype, copy=False)
             right = left if y is x else y[slice(*piece)].astype(dtype, copy=False)
-            with np.errstate(over="ignore", invalid="ignore"):
-                return np.asarray(left.T @ right)
+            part = np.empty(out.shape, dtype)
+            for begin, end in ranges(x.shape[1], TALL_CHUNK):  # one product of very wide arrays would take seconds
+                if self.stop[0]:
+                    break
+                with np.errstate(over="ignore", invalid="ignore"):
+                    np.matmul(left[:, begin:end].T, right, out=part[begin:end])
+            return part
 
         for part in self.map(one, ranges(len(x), TALL_CHUNK), at_once=self.at_once(gram_bytes(len(x), x.shape[1]))):
             out += part

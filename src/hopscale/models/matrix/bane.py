@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.checks import number, parameter, whole
-from hopscale.compute import Operator, Threads
+from hopscale.compute import Threads
+from hopscale.compute.operators import Steps
 from hopscale.compute.svd import leading_triplets, triplets_bytes
 from hopscale.compute.threads import TALL_CHUNK, ranges
 from hopscale.graph import AttributedGraph
@@ -88,9 +89,7 @@ class BANE(MatrixEmbedding):
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[np.float32]]:
         step = engine.sparse(smoothing(graph.adjacency, self.strength))
-        M: Operator = engine.sparse(graph.features.astype(np.float32))
-        for _ in range(self.window):
-            M = step @ M
+        M = Steps(step, self.window, engine.sparse(graph.features.astype(np.float32)))
         random = np.random.default_rng(seed)
         start, sigma, _ = leading_triplets(M, self.dimensions, engine, random=random)
         B = _signs(start)

@@ -11,7 +11,7 @@ from hopscale.checks import number, parameter, whole
 from hopscale.compute import Threads
 from hopscale.compute.operators import Dense
 from hopscale.compute.svd import leading_triplets, triplets_bytes
-from hopscale.compute.threads import ranges
+from hopscale.compute.threads import TALL_CHUNK, ranges
 from hopscale.graph import AttributedGraph
 from hopscale.models.matrix.base import MatrixEmbedding
 from hopscale.walks import Transitions
@@ -117,7 +117,8 @@ class FEATHER(MatrixEmbedding):
                 for hop in range(self.window):
                     here = P @ here
                     first = (hop * self.points + i) * 2 * f
-                    out[:, first : first + 2 * f] = here
+                    for begin, end in ranges(n, TALL_CHUNK):  # at its first use memory takes longer than numbers
+                        out[begin:end, first : first + 2 * f] = here[begin:end]
                 bar.update(1)
         walked = np.diff(graph.adjacency.indptr) > 0
         for begin, end in ranges(out.shape[1], CENTRED):
