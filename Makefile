@@ -2,23 +2,32 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= auto
+FUZZ_MINUTES ?= 15
+FUZZ_SEED ?= 0
+TORTURE_SIGNALS ?= 1000
+TORTURE_SEED ?= 0
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CORE := $(wildcard src/hopscale/_core/*.cpp src/hopscale/_core/*.hpp)
 # What an installation is made from; Python sources are read where they lie.
 BUILD := pyproject.toml CMakeLists.txt $(CORE)
+LOCK := requirements-dev.txt
 BENCHMARKS := $(filter-out %/measure.py %/libraries.py %/reference.py %/readme.py,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check setup format bench readme clean distclean always
+.PHONY: help demo test check setup lock format torture bench readme clean distclean always
 
 help:
 	@echo "make demo       learn, score, search and explain on built-in data"
 	@echo "make test       all checks: lint, types, imports, spelling, doctests, tests"
 	@echo "make setup      a virtual environment with everything that development needs, in $(VENV)"
 	@echo "make check      the checks that read the code without running it"
+	@echo "make lock       pin the development tools anew, with their hashes, in $(LOCK) (needs uv)"
 	@echo "make format     format the code"
+	@echo "make fuzz       random inputs for every door (FUZZ_MINUTES=15 FUZZ_SEED=0 JOBS=auto), counted in docs"
+	@echo "make torture    signals, full disks and several writers (TORTURE_SIGNALS=1000 TORTURE_SEED=0), counted in docs"
+	@echo "make sanitize   tests of the core under the sanitizers for addresses, undefined behaviour and threads"
 	@echo "make bench      run the benchmarks (HOPSCALE_DATA must name a folder of data sets)"
 	@echo "make readme     copy the benchmarks' results into README.md and docs"
 	@echo "make clean      remove what was built; make distclean: and $(VENV)"
@@ -41,10 +50,22 @@ check: $(VENV)/.developing
 
 setup: $(VENV)/.developing
 
+lock:
+	uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --no-header --no-emit-index-url \
+		--upgrade --extra dev --output-file $(LOCK) pyproject.toml
+
 format: $(VENV)/.developing
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CORE)
+
+fuzz: $(VENV)/.developing
+	$(BIN)/python -m tests.fuzz --minutes $(FUZZ_MINUTES) --seed $(FUZZ_SEED) --jobs $(JOBS) \
+		--table benchmarks/results/fuzz.md --report build/fuzz.jsonl; \
+		status=$$?; $(BIN)/python benchmarks/readme.py; exit $$status
+
+torture: $(VENV)/.developing
+	$(BIN)/python tests/torture --signals $(TORTURE_SIGNALS) --seed $(TORTURE_SEED) --write
 
 bench: $(VENV)/.developing
 	@test -n "$$HOPSCALE_DATA" || { echo "make bench: HOPSCALE_DATA must name the folder of the data sets" >&2; exit 1; }
@@ -62,15 +83,21 @@ distclean: clean
 	rm -rf $(VENV)
 
 # An editable installation reads Python files in src and keeps the compiled core in the virtual environment: what is
-# tested is this checkout. Build tools come from the package index, into an environment that pip throws away.
+# tested is this checkout. For users' own installations build tools come from the package index, into an environment
+# that pip throws away; for development everything is pinned, and pip refuses what does not have the hash in $(LOCK).
 $(VENV)/.installed: $(BUILD) $(VENV)/.sources
 	@echo "Installing hopscale into $(VENV); its C++ core is compiled, which takes about a minute"
 	@$(PIP) install --editable .
 	@touch $@
 
-$(VENV)/.developing: $(BUILD) $(VENV)/.sources
-	@echo "Installing hopscale and its development tools into $(VENV); its C++ core is compiled, which takes about a minute"
-	@$(PIP) install --editable ".[dev]"
+$(VENV)/.locked: $(LOCK) $(VENV)/.made
+	@echo "Installing development tools into $(VENV)"
+	@$(PIP) install --require-hashes --requirement $(LOCK)
+	@touch $@
+
+$(VENV)/.developing: $(BUILD) $(VENV)/.sources $(VENV)/.locked
+	@echo "Installing hopscale into $(VENV); its C++ core is compiled, which takes about a minute"
+	@PATH="$(abspath $(BIN)):$$PATH" $(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $(VENV)/.installed $@
 
 # The installation knows its modules by name: one that is added, moved or removed asks for another.

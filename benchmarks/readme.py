@@ -1,4 +1,4 @@
-"""Figures in the README and on pages written by hand come from the benchmarks' result files.
+"""Figures in the README and on pages written by hand come from the result files of benchmarks and attacks.
 
 Replaces what stands between ``<!-- benchmarks:NAME -->`` and ``<!-- /benchmarks -->`` by ``results/NAME.md``, or by
 ``docs/paper/NAME.md``, which ``hopscale reproduce`` writes.
@@ -16,7 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 PAPER = HERE.parent / "docs" / "paper"
-SHOWN = (HERE.parent / "README.md", PAPER / "rivals.md")
+SHOWN = (HERE.parent / "README.md", HERE.parent / "docs" / "robustness.md", PAPER / "rivals.md")
 
 _BLOCK = re.compile(r"<!-- benchmarks:([a-z0-9_]+) -->\n(.*?)<!-- /benchmarks -->", re.DOTALL)
 _MARK = re.compile(r"<!-- /?benchmarks")

@@ -27,7 +27,7 @@ BEGUN = "print('begun', flush=True)\n"
 
 # Each would go on for ten seconds at least, most for hours.
 FITS = {
-    "exact rows": "MUSAE(solver=PMI(rows='exact', memory_limit='40GiB'), ego=True, window=20, dimensions=210).fit(graph)",
+    "exact rows": "MUSAE(210, ego=True, window=20, solver=PMI(rows='exact', memory_limit='40GiB')).fit(graph)",
     "sampled rows": "AE(solver=PMI(rows='sampled', walks=10**6)).fit(graph)",
     "rows of more walks than end": "AE(solver=PMI(rows='sampled', walks=2**31 - 1)).fit(graph)",
     "sgns": "MUSAE(solver=SGNS(epochs=1000)).fit(graph)",

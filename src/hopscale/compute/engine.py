@@ -42,6 +42,9 @@ class Engine(Protocol):
     ) -> Iterator[Result]:
         """Results of ``function`` over ``tasks``, in order, of which at most ``at_once`` run at a time."""
 
+    def at_once(self, each: float) -> int:
+        """Pieces of so many bytes that may be held at once."""
+
     def normal(self, rows: int, columns: int, random: np.random.Generator) -> Tall:
         """A tall array of standard normal numbers."""
 

@@ -120,8 +120,8 @@ class Residual(Operator):
 class Series(Operator):
     """(1 − α)·Σ αᵏ·Pᵏ: where a walk stops that goes on with probability α.
 
-    P is similar to a symmetric matrix of norm 1. Where powers would take too many terms, Chebyshev's polynomials T_k take
-    fewer: with r = (1 − √(1 − α²))/α the same is √((1 − α)/(1 + α))·(I + 2·Σ rᵏ·T_k(P)), whose terms fall as
+    P is similar to a symmetric matrix of norm 1. Where powers would take too many terms, Chebyshev's polynomials T_k
+    take fewer: with r = (1 − √(1 − α²))/α the same is √((1 − α)/(1 + α))·(I + 2·Σ rᵏ·T_k(P)), whose terms fall as
     1 − √(2(1 − α)) instead of α.
     """
 

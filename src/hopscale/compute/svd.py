@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.compute.aligned import Floats, padded
+from hopscale.compute.chunks import TALL_CHUNK, gram_bytes, ranges
 from hopscale.compute.engine import Engine, Tall
 from hopscale.compute.operators import Operator
-from hopscale.compute.threads import TALL_CHUNK, Threads, gram_bytes, ranges
 
 __all__ = [
     "MAX_RANK",
@@ -108,7 +108,7 @@ def tall_bytes(rows: int, rank: int) -> float:
     return 4.0 * rows * padded(rank + OVERSAMPLING)
 
 
-def triplets_bytes(rows: int, columns: int, rank: int, engine: Threads) -> float:
+def triplets_bytes(rows: int, columns: int, rank: int, engine: Engine) -> float:
     """Memory that :func:`leading_triplets` takes beside the matrix: tall arrays, and what threads hold."""
     rank = min(rank, rows, columns)
     each = gram_bytes(max(rows, columns), padded(rank + OVERSAMPLING))

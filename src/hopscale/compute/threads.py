@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -23,8 +24,9 @@ from tqdm import tqdm
 
 from hopscale._core import _native
 from hopscale.compute.aligned import Floats, aligned, aligned_empty, aligned_zeros, padded
+from hopscale.compute.chunks import TALL_CHUNK, gram_bytes, ranges
 from hopscale.compute.operators import Operator
-from hopscale.exceptions import ParameterError
+from hopscale.exceptions import ParameterError, in_short
 
 __all__ = [
     "TALL_CHUNK",
@@ -40,7 +42,6 @@ __all__ = [
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-TALL_CHUNK = 2048  # rows of a tall array that are multiplied at once
 ROW_CHUNK = 512  # rows of a sparse matrix that one thread multiplies: their part of the product stays in its cache
 
 
@@ -49,7 +50,7 @@ def checked_jobs(name: str, n_jobs: Any) -> int | None:
     if n_jobs is None:
         return None
     if not isinstance(n_jobs, (int, np.integer)) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise ParameterError(f"must be a whole number other than 0, or None, not {n_jobs!r}", parameter=name)
+        raise ParameterError(f"must be a whole number other than 0, or None, not {in_short(n_jobs)}", parameter=name)
     return int(n_jobs)
 
 
@@ -65,15 +66,6 @@ def effective_jobs(n_jobs: int | None) -> int:
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
     return max(1, cores + 1 + n_jobs)
-
-
-def ranges(count: int, size: int) -> list[tuple[int, int]]:
-    """Consecutive (begin, end) pieces of at most ``size``.
-
-    >>> ranges(5, 2)
-    [(0, 2), (2, 4), (4, 5)]
-    """
-    return [(begin, min(begin + size, count)) for begin in range(0, count, size)]
 
 
 class _SingleThreadedBlas:
@@ -118,7 +110,9 @@ class Threads:
     def __enter__(self) -> Threads:
         _single_threaded_blas.enter()
         self.stop[0] = 0
-        self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="hopscale")
+        # Threads start with NumPy's own way to report an overflow: they report it as the caller does.
+        report = partial(np.seterr, **np.geterr())
+        self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="hopscale", initializer=report)
         return self
 
     def __exit__(
@@ -194,7 +188,7 @@ class Threads:
         def one(piece: tuple[int, int]) -> NDArray[Any]:
             left: NDArray[Any] = x[slice(*piece)].astype(dtype, copy=False)
             right = left if y is x else y[slice(*piece)].astype(dtype, copy=False)
-            part = np.empty(out.shape, dtype)
+            part: NDArray[Any] = np.empty(out.shape, dtype)
             for begin, end in ranges(x.shape[1], TALL_CHUNK):  # one product of very wide arrays would take seconds
                 if self.stop[0]:
                     break
@@ -245,11 +239,6 @@ class Threads:
         """A line on the error stream, if asked for; bars make room for it."""
         if self._verbose:
             tqdm.write(message, file=sys.stderr)
-
-
-def gram_bytes(rows: int, columns: int) -> float:
-    """Memory that a thread takes for a Gram matrix of so many columns."""
-    return 8.0 * columns * (min(rows, TALL_CHUNK) + 2 * columns)
 
 
 class _Sparse(Operator):

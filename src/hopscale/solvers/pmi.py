@@ -16,12 +16,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hopscale.checks import check_memory, choice, memory, memory_bytes, number, parameter, whole
+from hopscale.checks import choice, memory, memory_bytes, number, parameter, whole
 from hopscale.compute import Operator, Threads
 from hopscale.compute.aligned import Floats
-from hopscale.compute.svd import leading_triplets, tall_bytes, times_columns, triplets_bytes
-from hopscale.exceptions import Setting, warn
-from hopscale.solvers.base import Solution, Solver
+from hopscale.compute.svd import leading_triplets, tall_bytes, times_columns
+from hopscale.exceptions import ParameterError, Setting, warn
+from hopscale.solvers.base import MOST_NOISE, Solution, Solver
+from hopscale.solvers.held import Held
 from hopscale.walks import Scale, WalkContext
 from hopscale.walks.panels import ExactRows, Panel, PanelMatrix
 from hopscale.walks.sampling import RowSampler
@@ -33,9 +34,9 @@ RowChoice = Literal["auto", "exact", "sampled"]
 TRIAL_PANELS = 8  # panels after which the size of all of them is judged
 EXACT_WORK = 2e12  # multiplications beyond which sampling rows is the quicker way
 MARGIN = 1e-5  # by which a ratio must pass one; float32 sums over long lists of neighbours err by less
-SPARSE_BYTES = 24.0  # of an entry of a sparse matrix and its transpose, while they are made
-NEVER_REFUSED = 8 * 2**20  # bytes: about what code that is loaded on the way takes
 MAX_WALKS = 2**31 - 1  # a kernel's count of walks from a node
+LEAST_SHIFT, MOST_SHIFT = 1e-6, 1e6  # beyond, every ratio is a positive entry, or none
+FURTHEST = 2.0**100  # that noise may be from p(f), so that every ratio above one is a normal number of float32
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -69,15 +70,16 @@ class PMI(Solver):
 
     name = "pmi"
 
-    shift: float = parameter(1.0, number, least=0, above=True)
-    noise_exponent: float = parameter(1.0, number, least=0)
+    shift: float = parameter(1.0, number, least=LEAST_SHIFT, most=MOST_SHIFT)
+    noise_exponent: float = parameter(1.0, number, least=0, most=MOST_NOISE)
     rows: RowChoice = parameter("auto", choice, options=get_args(RowChoice))
     walks: int = parameter(800, whole, least=1, most=MAX_WALKS)
     memory_limit: int | str = parameter("4GiB", memory)
 
     def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> Iterator[Solution]:
         """Solutions of all scales, one after the other."""
-        return _Targets(self, context, engine, seed).solutions(scales)
+        probabilities = [context.feature_probability(scale) for scale in scales]
+        return _Targets(self, context, engine, seed, probabilities[-1]).solutions(scales, probabilities)
 
     def project(
         self, context: WalkContext, solutions: Sequence[Solution], engine: Threads, seed: int
@@ -86,7 +88,7 @@ class PMI(Solver):
 
         Rows are sampled if those of ``fit`` were, so that the graph of ``fit`` gives its vectors again.
         """
-        targets = _Targets(self, context, engine, seed)
+        targets = _Targets(self, context, engine, seed, solutions[-1].feature_probability)
         return (targets.project(solution) for solution in solutions)
 
     def target(self, context: WalkContext, scale: Scale, engine: Threads, seed: int, *, beside: float) -> Operator:
@@ -99,24 +101,43 @@ class PMI(Solver):
         ParameterError
             If they would take more memory than the limit, even those from samples.
         """
-        return _Targets(self, context, engine, seed).all_rows(scale, beside)
+        probability = context.feature_probability(scale)
+        return _Targets(self, context, engine, seed, probability).all_rows(scale, probability, beside)
 
     def neighbors(self, context: WalkContext, engine: Threads) -> Operator:
         """The matrix of one hop between nodes, which has no more entries than A."""
-        scaling = self.scaling(context.feature_probability(Scale((1,), 1)))
-        return engine.sparse(context.neighbor_rows(scaling))
+        probability = context.feature_probability(Scale((1,), 1))
+        units = _units(probability)
+        return engine.sparse(context.in_units(units).neighbor_rows(self.scaling_in(units, probability)))
 
-    def scaling(self, probability: NDArray[np.float64]) -> NDArray[np.float32]:
+    def scaling(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
         """1/(shift·q(f)), q the noise; 0 for features that are never seen, which then carry no information.
 
         Less a margin: a feature that is met everywhere has a ratio of one, and what rounding leaves above that would
         otherwise be factorised as if it meant something.
         """
         seen = probability > 0
-        noise = np.where(seen, probability**self.noise_exponent, 0.0)
-        noise *= probability.sum() / max(noise.sum(), 1e-300)
-        inverse = np.divide(1.0 - MARGIN, noise * self.shift, out=np.zeros_like(probability), where=seen)
-        return inverse.astype(np.float32)
+        largest = np.frexp(probability.max(initial=0.0))[1]
+        share = np.ldexp(np.where(seen, probability, 0.0), -largest)
+        noise = np.where(seen, share**self.noise_exponent, 0.0)
+        noise *= share.sum() / max(noise.sum(), 1e-300)
+        expected = np.ldexp(noise, largest) * self.shift
+        with np.errstate(divide="ignore"):  # refused below
+            return np.divide(1.0 - MARGIN, expected, out=np.zeros_like(probability), where=seen)
+
+    def scaling_in(self, units: NDArray[np.int32], probability: NDArray[np.float64]) -> NDArray[np.float32]:
+        """The scaling of features in units 2^units[f], where single precision can hold it."""
+        scaling = np.ldexp(self.scaling(probability), units)
+        used = scaling[scaling != 0]
+        if not ((used > 1 / FURTHEST) & (used < FURTHEST)).all():
+            raise ParameterError(
+                "makes features so rare or so common that float32 cannot hold it: take one nearer to 1, a ",
+                Setting("shift"),
+                " nearer to 1, or a graph whose weights and values are less far apart",
+                parameter="noise_exponent",
+                value=self.noise_exponent,
+            )
+        return scaling.astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -132,16 +153,25 @@ class _Target:
 class _Targets:
     """The matrices of one fit: which form each has is decided by the memory limit."""
 
-    def __init__(self, solver: PMI, context: WalkContext, engine: Threads, seed: int) -> None:
-        self._solver, self._context, self._engine, self._seed = solver, context, engine, seed
+    def __init__(
+        self, solver: PMI, context: WalkContext, engine: Threads, seed: int, probability: NDArray[np.float64]
+    ) -> None:
+        self._solver, self._engine, self._seed = solver, engine, seed
+        # A ratio does not depend on the unit of a feature: in that of p(f), ratios of one come from numbers near one.
+        self._units = _units(probability)
+        self._context = context.in_units(self._units)
         self._memory = engine.memory = memory_bytes("memory_limit", solver.memory_limit)
-        self._room = max(self._memory, NEVER_REFUSED)
+        self._held = Held(self._context, engine, self._memory)
 
-    def solutions(self, scales: Sequence[Scale]) -> Iterator[Solution]:
-        probabilities = [self._context.feature_probability(scale) for scale in scales]
-        scalings = [self._solver.scaling(p) for p in probabilities]
+    def _scaling(self, probability: NDArray[np.float64]) -> NDArray[np.float32]:
+        scaling = self._solver.scaling_in(self._units, probability)
+        self._context.check_ratios(scaling)
+        return scaling
+
+    def solutions(self, scales: Sequence[Scale], probabilities: Sequence[NDArray[np.float64]]) -> Iterator[Solution]:
+        scalings = [self._scaling(p) for p in probabilities]
         for scale, scaling in zip(scales, scalings, strict=True):
-            self._refuse(scale, self._least(scale, scaling))
+            self._held.refuse(scale, self._least(scale, scaling))
         # All scales that walk in one sweep where they fit together; else one by one; else from samples.
         walked = [i for i, scale in enumerate(scales) if not scale.is_self]
         exact: dict[int, _Target] = {}
@@ -159,39 +189,39 @@ class _Targets:
         scale, sigma = solution.scale, solution.singular_values
         inverse = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=sigma > 0)
         basis = times_columns(solution.feature_vectors.copy(), inverse)
-        scaling = self._solver.scaling(solution.feature_probability)
+        scaling = self._scaling(solution.feature_probability)
         own = tall_bytes(self._context.n_nodes + 2 * self._context.n_features, scale.dimensions)
         if scale.is_self:
-            self._refuse(scale, self._base + own + SPARSE_BYTES * self._context.features.nnz)
+            self._held.refuse(scale, self._held.base + own + self._held.own_rows)
             return self._engine.host(self._engine.sparse(self._context.own_rows(scaling)) @ self._engine.tall(basis))
         if solution.sampled or not self._may_be_exact([scale]):
-            self._refuse(scale, self._base + own)
+            self._held.refuse(scale, self._held.base + own)
             return self._sampler(scale, scaling).project(basis)
-        rest = self._room - self._base - own - self._blocks
-        self._refuse(scale, self._room - rest)
+        rest = self._held.room - self._held.base - own - self._held.blocks
+        self._held.refuse(scale, self._held.room - rest)
         memory = int(min(rest, self._memory // 4))
-        return self._exact_rows.project(scale, scaling, basis, self._engine, at_once=self._at_once, memory=memory)
+        return self._exact_rows.project(scale, scaling, basis, self._engine, at_once=self._held.at_once, memory=memory)
 
-    def all_rows(self, scale: Scale, beside: float) -> Operator:
-        scaling = self._solver.scaling(self._context.feature_probability(scale))
+    def all_rows(self, scale: Scale, probability: NDArray[np.float64], beside: float) -> Operator:
+        scaling = self._scaling(probability)
         found = self._unsampled(scale, scaling, beside)
         if found is not None:
             return found.operator
         sampler = self._sampler(scale, scaling)
-        self._refuse(scale, self._base + beside + sampler.bytes_needed, instead="take a smaller window")
+        self._held.refuse(scale, self._held.base + beside + sampler.bytes_needed, instead="take a smaller window")
         self._warn_of_sampling(scale)
         return self._sampled(sampler, sampler.bytes_needed).operator
 
     def _target(self, scale: Scale, scaling: NDArray[np.float32]) -> _Target:
         """The matrix of one scale on its own."""
-        found = self._unsampled(scale, scaling, self._workspace(scale))
+        found = self._unsampled(scale, scaling, self._held.workspace(scale))
         if found is not None:
             return found
         if not self._context.transitions.second_order:
             self._warn_of_sampling(scale)
         sampler = self._sampler(scale, scaling)
         each = sampler.bytes_needed / self._context.n_nodes
-        room = self._room - self._base - self._workspace(scale, sampler.least_rows)
+        room = self._held.room - self._held.base - self._held.workspace(scale, sampler.least_rows)
         return self._sampled(sampler, min(self._memory // 2, room * each / (each + tall_bytes(2, scale.dimensions))))
 
     def _unsampled(self, scale: Scale, scaling: NDArray[np.float32], beside: float) -> _Target | None:
@@ -199,7 +229,7 @@ class _Targets:
         context = self._context
         if scale.is_self:
             return self._sparse(context.own_rows(scaling))
-        if self._is_one_hop(scale) and self._base + beside + self._one_hop_bytes <= self._room:
+        if self._is_one_hop(scale) and self._held.base + beside + self._held.one_hop <= self._held.room:
             return self._sparse(context.neighbor_rows(scaling))  # as sparse as the graph, whatever its size
         exact = self._exact([scale], [scaling], beside)
         return exact[0] if exact else None
@@ -254,79 +284,37 @@ class _Targets:
                 " silences this",
             )
 
-    # What the memory limit counts: all that is held beside the graph and the vectors, at the moment when it is most.
-
-    @property
-    def _base(self) -> float:
-        """Bytes for the graph and the context as kernels take them, and for numbers of each node and feature."""
-        n, q, edges = self._context.n_nodes, self._context.n_features, self._context.transitions.adjacency
-        weighted = bool(edges.nnz) and bool((edges.data != edges.data[0]).any())
-        return 48.0 * (n + q) + 24.0 * self._context.features.nnz + 24.0 * edges.nnz * weighted
-
-    def _workspace(self, scale: Scale, rows: int | None = None) -> float:
-        """Bytes that factorising takes beside the matrix of so many rows, or of all."""
-        n, q = self._context.n_nodes, self._context.n_features
-        return triplets_bytes(n if rows is None else rows, q, scale.dimensions, self._engine)
-
-    @property
-    def _one_hop_bytes(self) -> float:
-        return SPARSE_BYTES * float(self._context.transitions.adjacency.nnz)
-
-    @property
-    def _blocks(self) -> int:
-        return self._at_once * ExactRows.workspace(self._context, self._width)
-
     def _least(self, scale: Scale, scaling: NDArray[np.float32]) -> float:
         """Bytes that the scale takes in the form that takes least."""
-        n, q = self._context.n_nodes, self._context.n_features
-        whole = self._base + self._workspace(scale)
+        held = self._held
+        whole = held.base + held.workspace(scale)
         if scale.is_self:
-            return whole + SPARSE_BYTES * self._context.features.nnz
+            return whole + held.own_rows
         if self._solver.rows == "exact":
-            return whole + self._blocks
-        forms = [whole + self._one_hop_bytes] if self._is_one_hop(scale) else []
+            return whole + held.blocks
+        forms = [whole + held.one_hop] if self._is_one_hop(scale) else []
         if self._may_be_exact([scale]):
-            forms.append(whole + self._blocks + float(n) * (5 * q + 4 * (q // self._width + 1)))
-        if min(forms, default=np.inf) > self._room:
+            forms.append(whole + held.blocks + held.full)
+        if min(forms, default=np.inf) > held.room:
             sampler = self._sampler(scale, scaling)
-            some = self._base + self._workspace(scale, sampler.least_rows)
-            if some + 2.0 * sampler.least_rows * sampler.row_bytes > self._room:
-                forms.append(some + sampler.least_rows * sampler.bytes_needed / n)
-            else:
-                forms.append(some)
+            rows, some = sampler.least_rows, held.base + held.workspace(scale, sampler.least_rows)
+            if some + 2.0 * rows * sampler.row_bytes > held.room:  # at most; how many in truth is told by samples
+                some += rows * sampler.bytes_needed / self._context.n_nodes
+            forms.append(some)
         return min(forms)
-
-    def _refuse(self, scale: Scale, needed: float, instead: str = "ask for fewer dimensions") -> None:
-        n, q = self._context.n_nodes, self._context.n_features
-        what = f"scale {scale.label} of {n:,} nodes and {q:,} columns in {scale.dimensions} dimensions"
-        if needed > self._room:
-            check_memory(what, needed, self._memory, instead)
 
     # How exact rows are computed within the memory limit.
 
     @cached_property
     def _exact_rows(self) -> ExactRows:
-        return ExactRows(self._context, self._width)
-
-    @property
-    def _width(self) -> int:
-        """Columns of a panel: fewer where a block of 64 would take much of the memory limit."""
-        width = 64
-        while width > 16 and ExactRows.workspace(self._context, width) > self._memory // 8:
-            width //= 2
-        return width
-
-    @property
-    def _at_once(self) -> int:
-        wanted = self._memory // 4 // max(1, ExactRows.workspace(self._context, self._width))
-        return max(1, min(self._engine.n_jobs, int(wanted)))
+        return ExactRows(self._context, self._held.width)
 
     def _may_be_exact(self, scales: Sequence[Scale]) -> bool:
         if self._context.transitions.second_order:  # known from samples only
             return False
         if self._solver.rows == "exact":
             return True
-        fits = ExactRows.workspace(self._context, self._width) <= self._memory // 2
+        fits = ExactRows.workspace(self._context, self._held.width) <= self._memory // 2
         return self._solver.rows == "auto" and fits and ExactRows.work(self._context, scales) <= EXACT_WORK
 
     def _exact(
@@ -335,10 +323,10 @@ class _Targets:
         """Compressed exact matrices of the scales, or None where they would pass the memory limit."""
         if not scales or not self._may_be_exact(scales):
             return None
-        beside = max(map(self._workspace, scales)) if beside is None else beside
-        fixed = self._base + max(beside, self._blocks)
+        beside = max(map(self._held.workspace, scales)) if beside is None else beside
+        fixed = self._held.base + max(beside, self._held.blocks)
         forced = self._solver.rows == "exact" and len(scales) == 1
-        budget = self._room - fixed if forced else min(self._memory * 3 // 4, self._room - fixed)
+        budget = self._held.room - fixed if forced else min(self._memory * 3 // 4, self._held.room - fixed)
         if budget < 0 and not forced:
             return None
         rows, engine = self._exact_rows, self._engine
@@ -349,7 +337,7 @@ class _Targets:
         used = 0
         label = ", ".join(scale.label for scale in scales)
         with engine.bar(rows.count, f"scale {label}: exact rows", "panel") as bar:
-            panels = rows.panels(scales, scalings, engine, order=order, at_once=self._at_once)
+            panels = rows.panels(scales, scalings, engine, order=order, at_once=self._held.at_once)
             for done, (j, by_scale) in enumerate(zip(order, panels, strict=True), start=1):
                 for i, panel in enumerate(by_scale):
                     stored[i][j] = panel
@@ -357,13 +345,18 @@ class _Targets:
                 expected = used if done < min(TRIAL_PANELS, rows.count) else used * rows.count / done
                 if expected > budget:
                     if forced:
-                        self._refuse(scales[0], fixed + 1.05 * expected, "leave rows at 'auto'")
+                        self._held.refuse(scales[0], fixed + 1.05 * expected, "leave rows at 'auto'")
                     return None
                 bar.update(1)
         matrices = [
             PanelMatrix([p for p in each if p], self._context.n_features, rows.width, engine) for each in stored
         ]
         return [_Target(matrix, _exact_words(matrix.entries)) for matrix in matrices]
+
+
+def _units(probability: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Exponents of powers of two near p(f)."""
+    return np.frexp(np.where(probability > 0, probability, 0.0))[1].astype(np.int32)
 
 
 def _exact_words(entries: int) -> str:

@@ -59,15 +59,10 @@ class MatrixEmbedding(NodeEmbedding, abstract=True):
         what = f"{type(self).__name__} on {graph.n_nodes:,} nodes"
         instead = f"ask for fewer than {self.dimensions} dimensions{self.way_out}"
         check_memory(what, self._bytes_needed(graph), limit, instead)
-        try:
-            with self._engine() as engine:
-                blocks = {label: engine.host(x) for label, x in self._vectors(graph, seed, engine).items()}
-        except np.linalg.LinAlgError as error:
-            raise GraphError("the graph's weights or values span too wide a range to compute with") from error
+        with self._engine() as engine:
+            blocks = {label: engine.host(x) for label, x in self._vectors(graph, seed, engine).items()}
         widths = {label: block.shape[1] for label, block in blocks.items()}
         embedding = _side_by_side(blocks)
-        if not np.isfinite(embedding).all():
-            raise GraphError("the vectors are not finite: the graph's weights or values span too wide a range")
         self.node_ids_, self.feature_names_ = graph.node_ids, name_array([])
         self._keep(embedding, widths)
 
@@ -89,8 +84,8 @@ class MatrixEmbedding(NodeEmbedding, abstract=True):
 
     def _restore(self, embedding: NDArray[np.float32], file: Any) -> None:
         blocks = file.fact("blocks")
-        widths = blocks.values() if isinstance(blocks, dict) else [0]
-        if not blocks or not all(type(d) is int and d > 0 for d in widths) or sum(widths) != embedding.shape[1]:
+        widths = blocks if isinstance(blocks, dict) and all(blocks) else {"": 0}
+        if not all(type(d) is int and d > 0 for d in widths.values()) or sum(widths.values()) != embedding.shape[1]:
             raise file.wrong("'blocks' does not say how many dimensions each block has")
         self._keep(embedding, blocks)
 
