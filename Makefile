@@ -14,7 +14,7 @@ LOCK := requirements-dev.txt
 BENCHMARKS := $(filter-out %/measure.py %/libraries.py %/reference.py %/readme.py,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check setup lock format bench readme clean distclean always
+.PHONY: help demo test check setup lock format fuzz sanitize bench readme clean distclean always
 
 help:
 	@echo "make demo       learn, score, search and explain on built-in data"

@@ -10,19 +10,24 @@ import struct
 import tempfile
 import zipfile
 from contextlib import redirect_stderr, redirect_stdout
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import click
 import networkx as nx
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import scipy.sparse as sp
 from kernel_arguments import call, valid
 
 import hopscale
-from hopscale import datasets
+from hopscale import datasets, tasks
 from hopscale import io as doors
 from hopscale.cli.commands import hopscale as program
+from hopscale.datasets.pickled import unpickled
 from hopscale.exceptions import HopscaleError
 from hopscale.io.vectors import write_vectors
 from hopscale.models import MODELS, NodeEmbedding
@@ -358,8 +363,12 @@ def scores(records):
     assert isinstance(records, list)
 
 
+LIBRARIES = {"Decimal": Decimal, "Fraction": Fraction, "np": np, "pa": pa, "pd": pd, "pl": pl, "sp": sp}
 SPACE = {
     **{name: each for name, each in globals().items() if not name.startswith("_")},
     **{name: getattr(doors, name) for name in doors.__all__},
     **{name: getattr(hopscale, name) for name in ("AttributedGraph", "PMI", "SGNS", "load", "load_model", "evaluate")},
+    **LIBRARIES,
+    "tasks": tasks,
+    "unpickled": unpickled,
 }
