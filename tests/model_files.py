@@ -9,6 +9,7 @@ from safetensors.numpy import load_file, save_file
 
 from hopscale import load_model
 from hopscale.exceptions import FileFormatError
+from hopscale.io.tensors import DIGEST, write_tensors
 from hopscale.solvers import Solution
 from reference import parameters
 
@@ -20,14 +21,15 @@ def words_of(path):
 
 
 def spoilt(path, *, tensors=None, drop=(), **metadata):
-    """The same file with some tensors or metadata changed."""
+    """The same file with some tensors or metadata changed, and the digest, if it has one, made right again."""
     words = {**words_of(path), **metadata}
     arrays = {**load_file(path), **(tensors or {})}
-    save_file(
-        {name: array for name, array in arrays.items() if name not in drop},
-        path,
-        metadata={name: text for name, text in words.items() if name not in drop},
-    )
+    kept = {name: array for name, array in arrays.items() if name not in drop}
+    kept_words = {name: text for name, text in words.items() if name not in drop}
+    if DIGEST in kept_words:
+        write_tensors(path, kept, kept_words)
+    else:
+        save_file(kept, path, metadata=kept_words)
     return path
 
 

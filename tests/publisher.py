@@ -11,7 +11,7 @@ import threading
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -99,7 +99,8 @@ def publish(folder: Path, cited: dict[str, bytes] | None = None) -> dict[str, Pu
 def _registry(names: dict[str, str], cited: dict[str, bytes]) -> str:
     common = 'page = "https://example.org/club.html"\nlicence = "CC0"\nabout = "Made up."\n'
     lines = [
-        f'[sources.club]\n{common}format = "musae"\naddress = "https://example.org/data/"\narchive = "club.zip"',
+        f'[sources.club]\n{common}format = "musae"\naddress = "https://example.org/data/"',
+        'archive = "club.zip"\narchive_size = 2000',
         f'[sources.cited]\n{common}format = "planetoid"\naddress = "https://example.org/raw/"\nfolder = "planetoid"',
         '[reasons]\ntyped = "a typing error"',
         '[datasets.club]\nsource = "club"\ntitle = "Club"\ntask = "classification"\ntarget = "noise"',
@@ -113,10 +114,7 @@ def _registry(names: dict[str, str], cited: dict[str, bytes]) -> str:
         _files({"edges": "club_edges.csv", "features": "club_features.json", "target": "views_target.csv"}),
         '[datasets.cited]\nsource = "cited"\ntitle = "Cited"\ntask = "classification"\ntarget = "subject"',
         "nodes = 7\nedges = 5\nself_loops = 1\ncolumns = 3",
-        *(
-            f'files.{role} = {{ name = "{names[role]}", sha256 = "{hashlib.sha256(content).hexdigest()}" }}'
-            for role, content in cited.items()
-        ),
+        *(f'files.{role} = {{ name = "{names[role]}", {_size_and_hash(content)} }}' for role, content in cited.items()),
     ]
     return "\n".join(lines)
 
@@ -129,12 +127,16 @@ def _files(names: dict[str, str]) -> str:
     lines = []
     for role, name in names.items():
         content = CLUB[name].encode()
+        known = _size_and_hash(content)
         if role == "edges":
             git = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-            lines.append(f'files.{role} = {{ name = "{name}", git_blob = "{git}" }}')
-        else:
-            lines.append(f'files.{role} = {{ name = "{name}", sha256 = "{hashlib.sha256(content).hexdigest()}" }}')
+            known = f'size = {len(content)}, git_blob = "{git}"'
+        lines.append(f'files.{role} = {{ name = "{name}", {known} }}')
     return "\n".join(lines)
+
+
+def _size_and_hash(content: bytes) -> str:
+    return f'size = {len(content)}, sha256 = "{hashlib.sha256(content).hexdigest()}"'
 
 
 class Server:
@@ -143,7 +145,7 @@ class Server:
     def __init__(self, address: str) -> None:
         self.address = address
         self.asked: list[str] = []
-        self.fault: str | None = None
+        self.fault: str | Callable[[SimpleHTTPRequestHandler], None] | None = None
 
 
 class _Handler(SimpleHTTPRequestHandler):
@@ -156,6 +158,11 @@ class _Handler(SimpleHTTPRequestHandler):
         path = Path(self.translate_path(self.path))
         if self.state.fault is None or not path.is_file():
             super().do_GET()
+            return
+        if callable(self.state.fault):
+            with suppress(OSError):  # the client has gone
+                self.state.fault(self)
+            self.close_connection = True
             return
         content = path.read_bytes()
         sent = content[: len(content) // 2] if "cut" in self.state.fault else b"<html>Log in, please</html>"

@@ -143,6 +143,6 @@ class TestOne:
         assert "404" in message
         assert message.endswith("by hand, into the folder that the variable HOPSCALE_DATA names\n")
         assert message.count("\n") == 1
-        assert "did you mean 'club'" in run("clubb", code=1).stderr
-        assert run("--data", tmp_path / "none", code=1).stderr.startswith("hopscale: --data must name a folder")
+        assert "did you mean 'club'" in run("clubb", code=2).stderr
+        assert run("--data", tmp_path / "none", code=2).stderr.startswith("hopscale: --data must name a folder")
         assert "--download needs the name" in run("--download", code=2).stderr

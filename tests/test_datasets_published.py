@@ -128,11 +128,11 @@ class TestDownload:
         monkeypatch.delenv("HOPSCALE_MIRROR")
         asked = []
 
-        def download(self, address, *_):
+        def download(address, *_, **__):
             asked.append(address)
             raise OSError("stop here")
 
-        monkeypatch.setattr("pooch.HTTPDownloader.__call__", download)
+        monkeypatch.setattr("hopscale.datasets.fetching.download", download)
         for name in ("club", "cited"):
             with pytest.raises(DownloadError, match="could not be downloaded: stop here"):
                 load(name)
@@ -342,6 +342,8 @@ class TestRegistry:
         assert all([entry.title, entry.about, entry.target, entry.licence])
         for file in entry.files.values():
             assert [len(file.sha256 or ""), len(file.git_blob or "")] in ([64, 0], [0, 40])
+            assert file.size > 0
+        assert all(entry.size(unit) > 0 for unit in entry.units)
         columns = {"nodes", "clustering", "density", "diameter", "unique_features", "features_per_node"}
         assert set(entry.paper) == (columns if entry.task == "regression" else columns | {"classes"})
         assert set(entry.differences) <= set(entry.paper)
@@ -349,12 +351,12 @@ class TestRegistry:
 
     def test_hash_of_git(self):
         # As `printf 'hello\n' | git hash-object --stdin` has it.
-        file = registry.SourceFile("hello", git_blob="ce013625030ba8dba906f756967f9e9ca394464a")
+        file = registry.SourceFile("hello", 6, git_blob="ce013625030ba8dba906f756967f9e9ca394464a")
         assert file.is_published(b"hello\n")
         assert not file.is_published(b"hello")
 
     def test_a_file_without_a_hash_is_never_the_published_one(self):
-        assert not registry.SourceFile("hello").is_published(b"hello")
+        assert not registry.SourceFile("hello", 5).is_published(b"hello")
 
 
 @pytest.fixture(scope="module")

@@ -51,7 +51,9 @@ def pinned() -> dict[str, list[str]]:
 
 def listed() -> dict[str, str]:
     """Licence by package in docs/dependencies.md."""
-    rows = re.findall(r"^\| ([a-z][a-z-]+) \| ([^|]+) \|", (ROOT / "docs" / "dependencies.md").read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| ([a-z][a-z-]+) \| ([^|]+) \|", (ROOT / "docs" / "dependencies.md").read_text(), re.MULTILINE
+    )
     return {name: licence.strip() for name, licence in rows if name != "package"}
 
 

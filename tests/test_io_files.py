@@ -416,7 +416,7 @@ class TestMistakesInEdges:
             read_graph(tmp_path / "edges.csv", tmp_path / "features.json")
 
     def test_directory(self, tmp_path):
-        assert "is a directory" in refused(tmp_path)
+        assert "is a folder" in refused(tmp_path)
 
     def test_damaged_gzip(self, write, tmp_path):
         whole = gzip.compress(b"0,1\n1,2\n" * 500)

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from hopscale import AE, MUSAE, PMI, SGNS, AttributedGraph, DeepWalk, Walklets, load_model
 from hopscale.datasets import erdos_renyi, figure1, planted_blocks
-from hopscale.exceptions import FileFormatError, HopscaleError, HopscaleWarning, ParameterError
+from hopscale.exceptions import FileFormatError, HopscaleError, HopscaleWarning, OutputError, ParameterError
 from hopscale.models import MODELS, NodeEmbedding, files, save_model
 from reference import parameters
 
@@ -179,18 +179,18 @@ class TestSaving:
     def test_failure_midway_leaves_the_old_file(self, saved, monkeypatch, failure):
         before = saved.read_bytes()
 
-        def half(tensors, path, metadata):
+        def half(path, tensors, metadata):
             path.write_bytes(b"half of it")
             raise failure
 
-        monkeypatch.setattr(files, "save_file", half)
+        monkeypatch.setattr(files, "write_tensors", half)
         with pytest.raises(type(failure)):
             DeepWalk(8).fit(figure1()).save(saved)
         assert saved.read_bytes() == before
         assert list(saved.parent.iterdir()) == [saved]
 
     def test_folder_that_is_not_there(self, tmp_path):
-        with pytest.raises(FileNotFoundError, match="no folder"):
+        with pytest.raises(OutputError, match="no folder"):
             MUSAE(8).fit(figure1()).save(tmp_path / "nowhere" / "m")
 
 
@@ -219,9 +219,10 @@ class TestRefusals:
         assert "not a model that hopscale has saved" in refusal(saved)
 
     def test_newer_format(self, saved):
-        found = refusal(spoilt(saved, format_version="3", hopscale_version="9.0"))
+        found = refusal(spoilt(saved, format_version="4", hopscale_version="9.0"))
         assert "upgrade hopscale (written by hopscale 9.0, this is" in found
-        assert "not a number" in refusal(spoilt(saved, format_version="one"))
+        for version in ("one", "", "-1", "9" * 5000):
+            assert "not a number" in refusal(spoilt(saved, format_version=version))
 
     def test_class_is_looked_up_not_imported(self, saved):
         for name in ("os.system", "NodeEmbedding", "hopscale.models.MUSAE"):

@@ -110,7 +110,7 @@ class TestFormat1:
         model, again = load_model(old), old.with_name("again.safetensors")
         model.save(again)
         words = words_of(again)
-        assert (words["format_version"], words["hopscale_version"]) == ("2", version("hopscale"))
+        assert (words["format_version"], words["hopscale_version"]) == ("3", version("hopscale"))
         loaded = load_model(again)
         assert type(loaded) is type(model)
         assert parameters(loaded) == parameters(model)

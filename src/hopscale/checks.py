@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hopscale.exceptions import ParameterError
+from hopscale.exceptions import ParameterError, in_short
 
 __all__ = [
     "KnownParameters",
@@ -52,14 +52,16 @@ def whole(name: str, value: Any, *, least: int, most: int | None = None) -> int:
     right = isinstance(value, Integral) and not isinstance(value, bool)
     if not right or value < least or (most is not None and value > most):
         bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise ParameterError(f"must be a whole number {bounds}, not {value!r}", parameter=name)
+        raise ParameterError(f"must be a whole number {bounds}, not {in_short(value)}", parameter=name)
     return int(value)
 
 
 def even(name: str, value: Any, *, most: int | None = None) -> int:
     """An even number of at least 2: half of it goes to either of two blocks."""
     if whole(name, value, least=2, most=most) % 2:
-        raise ParameterError(f"must be an even number, half of it for either block, not {value!r}", parameter=name)
+        raise ParameterError(
+            f"must be an even number, half of it for either block, not {in_short(value)}", parameter=name
+        )
     return int(value)
 
 
@@ -79,7 +81,7 @@ def number(
         bounds = f"{'above' if above else 'of at least'} {least:g}"
         bounds += "" if below is None else f" and below {below:g}"
         bounds += "" if most is None else f" and at most {most:g}"
-        raise ParameterError(f"must be a number {bounds}, not {value!r}", parameter=name)
+        raise ParameterError(f"must be a number {bounds}, not {in_short(value)}", parameter=name)
     return float(value)
 
 
@@ -106,7 +108,7 @@ class KnownParameters:
 def switch(name: str, value: Any) -> bool:
     """True or False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ParameterError(f"must be True or False, not {value!r}", parameter=name)
+        raise ParameterError(f"must be True or False, not {in_short(value)}", parameter=name)
     return bool(value)
 
 
@@ -114,7 +116,7 @@ def choice(name: str, value: Any, options: Iterable[str]) -> Any:
     """One of some words."""
     options = tuple(options)
     if not isinstance(value, str) or value not in options:
-        raise ParameterError(f"must be one of {', '.join(map(repr, options))}, not {value!r}", parameter=name)
+        raise ParameterError(f"must be one of {', '.join(map(repr, options))}, not {in_short(value)}", parameter=name)
     return value
 
 
@@ -129,9 +131,11 @@ def memory_bytes(name: str, value: Any) -> int:
         size = float(found[1]) * _UNITS[found[2]] if found else math.inf
         if size < 2**63:
             return whole(name, int(size), least=1)
-    elif isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 1 <= value < 2**63:
+    elif (
+        isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool) and 1 <= value < 2**63
+    ):
         return int(value)
-    raise ParameterError(f"must be a number of bytes or a text such as '4GiB', not {value!r}", parameter=name)
+    raise ParameterError(f"must be a number of bytes or a text such as '4GiB', not {in_short(value)}", parameter=name)
 
 
 def memory(name: str, value: Any) -> Any:
@@ -169,7 +173,7 @@ def seed_of(random_state: Any) -> int:
 
     try:
         if isinstance(random_state, bool):
-            raise ValueError(f"{random_state!r} is no whole number")
+            raise ValueError(f"{in_short(random_state)} is no whole number")
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError as error:
         raise ParameterError(f"must be a seed: {error}", parameter="random_state") from error

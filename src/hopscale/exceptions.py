@@ -20,11 +20,32 @@ __all__ = [
     "HopscaleError",
     "HopscaleWarning",
     "NotInductiveError",
+    "OutputError",
     "ParameterError",
     "Setting",
     "UnknownNodeError",
+    "in_short",
     "warn",
 ]
+
+_SHOWN = 200  # characters of a value in a message
+
+
+def in_short(value: Any) -> str:
+    """A value as a message shows it: its ``repr``, cut where it is long, or its type where it has none.
+
+    Python has no ``repr`` for whole numbers of more than 4,300 digits.
+
+    >>> in_short("tea"), in_short(10**5000)
+    ("'tea'", 'a value of type int that is too long to show')
+    """
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):
+        return f"a value of type {type(value).__name__} that is too long to show"
+    except Exception:  # objects of others
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 @dataclass(frozen=True)
@@ -39,7 +60,7 @@ class Setting:
     value: Any = None
 
     def __str__(self) -> str:
-        return self.name if self.value is None else f"{self.name}={self.value!r}"
+        return self.name if self.value is None else f"{self.name}={in_short(self.value)}"
 
 
 class _Message:
@@ -92,6 +113,10 @@ class FileFormatError(HopscaleError, ValueError):
 
 class DownloadError(HopscaleError, OSError):
     """A data set could not be had from its publisher; the message says what to do instead."""
+
+
+class OutputError(HopscaleError, OSError):
+    """A file could not be written; one that was there before is as it was."""
 
 
 class UnknownNodeError(HopscaleError, KeyError):

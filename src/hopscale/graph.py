@@ -1,39 +1,45 @@
-"""An attributed graph: adjacency, features, names. All checking of input happens here.
+"""An attributed graph: adjacency, features, names. All checking of input happens here and in matrices.py.
 
 Letters of the paper: A adjacency (n×n), D degrees, c = ΣA the volume, F node-feature matrix (n×q).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from hopscale.exceptions import GraphError, UnknownNodeError
+from hopscale.checks import switch
+from hopscale.exceptions import GraphError, UnknownNodeError, in_short
+from hopscale.matrices import SymmetricArray, canonical
 
-__all__ = ["AttributedGraph", "Directed", "SymmetricArray", "name_array", "shown_name"]
+__all__ = [
+    "AttributedGraph",
+    "Directed",
+    "SymmetricArray",
+    "is_missing",
+    "name_array",
+    "repeated_name",
+    "shown_name",
+]
 
 Directed = Literal["error", "symmetrize"]
 
-_MAX_NODES = np.iinfo(np.int32).max
-
-
-class SymmetricArray(sp.csr_array):  # type: ignore[misc]
-    """Adjacency matrix that is known to be symmetric, with the self-loops that are wanted, and is not used elsewhere.
-
-    None of that is checked, and it is not copied.
-    """
+_PRESENT = object()
 
 
 class AttributedGraph:
     """An undirected graph whose nodes carry sparse, non-negative features.
 
     Nothing that is passed in is changed or kept: matrices are copied into canonical CSR form
-    (sorted, without duplicates or stored zeros, float32).
+    (sorted, without duplicates or stored zeros, float32). A graph does not change either: its arrays
+    are read-only. ``graph.adjacency.copy()`` and ``graph.features.copy()`` are matrices that can be
+    changed, and from which another graph can be made.
 
     Parameters
     ----------
@@ -70,6 +76,9 @@ class AttributedGraph:
     random walk can say nothing about (isolated, or all of whose surroundings have no features) gets
     a zero vector at that scale. Duplicate entries of a sparse matrix are added up.
 
+    Weights and values of any size are welcome, as long as float32 holds them (1.2e-38 to 3.4e38): random walks know
+    ratios of weights only, and vectors do not depend on the unit, where a model's documentation does not say otherwise.
+
     Examples
     --------
     >>> import numpy as np
@@ -99,9 +108,10 @@ class AttributedGraph:
         directed: Directed = "error",
         self_loops: bool = False,
     ) -> None:
-        if directed not in ("error", "symmetrize"):
-            raise GraphError(f"directed must be 'error' or 'symmetrize', not {directed!r}")
-        A = _canonical(adjacency, "adjacency", rows="node", columns="node")
+        if not isinstance(directed, str) or directed not in ("error", "symmetrize"):
+            raise GraphError(f"directed must be 'error' or 'symmetrize', not {in_short(directed)}")
+        self_loops = switch("self_loops", self_loops)
+        A = canonical(adjacency, "adjacency", rows="node", columns="node")
         n = A.shape[0]
         if A.shape[0] != A.shape[1]:
             raise GraphError(f"the adjacency matrix must be square, but has shape {A.shape}")
@@ -110,7 +120,7 @@ class AttributedGraph:
         if features is None:
             F = sp.csr_array((n, 0), dtype=np.float32)
         else:
-            F = _canonical(features, "features", rows="node", columns="feature")
+            F = canonical(features, "features", rows="node", columns="feature")
         if F.shape[0] != n:
             raise GraphError(
                 f"the feature matrix has {F.shape[0]} rows but the graph has {n} nodes: "
@@ -123,6 +133,19 @@ class AttributedGraph:
         self.adjacency = A
         self.features = F
         self.labels = _checked_labels(labels, n)
+        self._freeze()
+
+    def _freeze(self) -> None:
+        """Make all arrays read-only: SciPy and the kernels follow indices that were checked once."""
+        named = (self.node_ids, self.feature_names, self.labels)
+        parts = ((matrix.data, matrix.indices, matrix.indptr) for matrix in (self.adjacency, self.features))
+        for array in (*named, *chain(*parts)):
+            if array is not None:
+                array.flags.writeable = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._freeze()  # copies that pickle and copy.deepcopy make are not
 
     def __repr__(self) -> str:
         return (
@@ -149,7 +172,9 @@ class AttributedGraph:
     @cached_property
     def degrees(self) -> NDArray[np.float64]:
         """Weighted degrees, the diagonal of D."""
-        return np.asarray(self.adjacency.sum(axis=1, dtype=np.float64)).ravel()
+        degrees = np.asarray(self.adjacency.sum(axis=1, dtype=np.float64)).ravel()
+        degrees.flags.writeable = False
+        return degrees
 
     @property
     def volume(self) -> float:
@@ -167,7 +192,7 @@ class AttributedGraph:
             return self._node_index[node]
         except (KeyError, TypeError):
             raise UnknownNodeError(
-                f"no node {node!r} in this graph (ids look like {shown_name(self.node_ids, 0)})"
+                f"no node {in_short(node)} in this graph (ids look like {shown_name(self.node_ids, 0)})"
             ) from None
 
     @cached_property
@@ -180,6 +205,13 @@ def name_array(names: Iterable[Hashable]) -> NDArray[Any]:
 
     Object arrays keep what NumPy would convert: ``1`` and ``"1"`` stay two names, tuples stay tuples.
     """
+    if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
+        raise GraphError(f"names must come as a list or an array of them, not as {in_short(names)}")
+    if isinstance(names, np.ma.MaskedArray) or (isinstance(names, np.ndarray) and names.ndim != 1):
+        raise GraphError(
+            f"names must come in one dimension, none of them masked, not as {type(names).__name__} of "
+            f"shape {names.shape}"
+        )
     # uint64 reaches past int64, where a cast would wrap around to negative names.
     if isinstance(names, np.ndarray) and names.dtype.kind in "iu" and int(names.max(initial=0)) < 2**63:
         return names.astype(np.int64)
@@ -197,60 +229,7 @@ def name_array(names: Iterable[Hashable]) -> NDArray[Any]:
 
 def shown_name(names: NDArray[Any], row: int) -> str:
     """A name as people write it: ``3``, where NumPy's own repr is ``np.int64(3)``."""
-    return repr(names[row : row + 1].tolist()[0])
-
-
-def _canonical(matrix: Any, what: str, *, rows: str, columns: str) -> sp.csr_array:
-    """Copy of a matrix as canonical float32 CSR, refusing values that mean nothing."""
-    try:
-        if not sp.issparse(matrix):
-            matrix = np.asarray(matrix, dtype=np.float64)
-            if matrix.ndim != 2:
-                raise GraphError(f"{what} must be two-dimensional, but has shape {matrix.shape}")
-        elif matrix.format == "coo" and matrix.ndim == 2:
-            # Made into CSR at once its duplicates would be added up: -1 + 2 would hide a mistake.
-            _check_values(matrix.data, what, rows, columns, lambda entry: (matrix.row[entry], matrix.col[entry]))
-        # Canonical float32 is left as it is; else sums of duplicates are rounded once, at the end.
-        is_ready = sp.issparse(matrix) and matrix.dtype == np.float32 and getattr(matrix, "has_canonical_format", False)
-        is_shared = not isinstance(matrix, SymmetricArray)
-        csr = sp.csr_array(matrix, dtype=np.float32 if is_ready else np.float64, copy=is_shared)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, GraphError):
-            raise
-        raise GraphError(
-            f"{what} must be a SciPy sparse matrix or a numeric array, not {type(matrix).__name__} ({error})"
-        ) from error
-    if max(csr.shape) > _MAX_NODES:
-        raise GraphError(f"{what} has shape {csr.shape}; at most {_MAX_NODES:,} {rows}s and {columns}s fit")
-    _check_values(
-        csr.data,
-        what,
-        rows,
-        columns,
-        lambda entry: (np.searchsorted(csr.indptr, entry, side="right") - 1, csr.indices[entry]),
-    )
-    csr.sum_duplicates()
-    with np.errstate(over="ignore"):  # answered by the next line
-        csr.data = csr.data.astype(np.float32, copy=False)
-    if not np.isfinite(csr.data).all():
-        raise GraphError(f"{what} has values too large for float32")
-    csr.eliminate_zeros()
-    return csr
-
-
-def _check_values(
-    data: NDArray[Any], what: str, rows: str, columns: str, place: Callable[[int], tuple[Any, Any]]
-) -> None:
-    if data.min(initial=0) >= 0 and data.max(initial=0) < np.inf:  # no comparison with NaN holds
-        return
-    for wrong, why in ((~np.isfinite(data), "not finite"), (data < 0, "negative")):
-        if wrong.any():
-            entry = int(np.argmax(wrong))
-            row, column = place(entry)
-            raise GraphError(
-                f"{what} has {int(wrong.sum())} value(s) that are {why}; the first is "
-                f"{data[entry]} at {rows} row {int(row)}, {columns} column {int(column)}"
-            )
+    return in_short(names[row : row + 1].tolist()[0])
 
 
 def _without_self_loops(A: sp.csr_array) -> sp.csr_array:
@@ -289,27 +268,55 @@ def _checked_names(names: Sequence[Hashable] | NDArray[Any] | None, count: int, 
         raise GraphError(f"{what} has {len(array)} names for {count} {things}")
     if array.dtype == np.int64 and (np.diff(array) > 0).all():
         return array
-    listed = array.tolist()
-    if set(map(type, listed)) == {str} and len(set(listed)) == count:
-        return array
-    seen: set[Hashable] = set()
-    for name in listed:
-        try:
-            twice = name in seen
-            seen.add(name)
-        except TypeError:
-            raise GraphError(f"{what} must be hashable, but {name!r} is a {type(name).__name__}") from None
-        if twice:
-            raise GraphError(f"{what} must be distinct, but {name!r} occurs twice")
-        if name is None or name != name:
-            raise GraphError(f"{what} has a missing name: {name!r}")
+    if array.dtype == object:
+        missing = next((name for name in array if type(name) is not str and is_missing(name)), _PRESENT)
+        if missing is not _PRESENT:
+            raise GraphError(f"{what} has a missing name: {in_short(missing)}")
+    twice = repeated_name(array, what)
+    if twice is not None:
+        raise GraphError(f"{what} must be distinct, but {shown_name(array, twice)} occurs twice")
     return array
+
+
+def is_missing(name: Any) -> bool:
+    """Whether a name says that there is none: None, NaN and their kin."""
+    try:
+        return name is None or bool(name != name)
+    except TypeError:  # pandas.NA has no truth value
+        return True
+    except ValueError:  # an array, which is no name, as will be seen
+        return False
+
+
+def repeated_name(names: NDArray[Any], what: str) -> int | None:
+    """Row of a name that stands in a row before as well, None if all are distinct.
+
+    Sorted hashes take 16 bytes a name, where a set takes 60 and more.
+
+    >>> repeated_name(name_array(["a", "b", 1, "b"]), "node_ids")
+    3
+    """
+    try:
+        keys = names if names.dtype == np.int64 else np.fromiter(map(hash, names), dtype=np.int64, count=len(names))
+    except TypeError as error:
+        raise GraphError(f"{what} must be hashable ({error})") from None
+    order = np.argsort(keys, kind="stable")
+    same = keys[order[1:]] == keys[order[:-1]]
+    seen: set[Hashable] = set()
+    for row in np.unique([order[1:][same], order[:-1][same]]).tolist():  # no others can be equal
+        if names[row] in seen:
+            return int(row)
+        seen.add(names[row])
+    return None
 
 
 def _checked_labels(labels: ArrayLike | None, n: int) -> NDArray[Any] | None:
     if labels is None:
         return None
-    array = np.array(labels)
+    try:
+        array = np.array(labels)
+    except ValueError as error:
+        raise GraphError(f"labels must be one value or row of values a node ({error})") from error
     if array.shape[:1] != (n,):
         raise GraphError(f"labels has shape {array.shape}, but the graph has {n} nodes")
     return array

@@ -33,6 +33,7 @@ class Graph:
         other: _Ids | None = None,
         back: float = 1.0,
         away: float = 1.0,
+        exponents: _Ids | None = None,
     ) -> None: ...
 
 class Csr:

@@ -12,15 +12,16 @@ namespace {
 
 // out[v, c] = inverse_degrees[v]·Σ_u weight(u,v)·F[u, first + c] for c < last - first; the rest of out, rows of `width`
 // floats, is zero. The rows of `features` are the columns of F; its values are positive. Summed in double precision, in
-// the order of the entries.
+// the order of the entries, and in the unit that all weights share: they are read from rows of other nodes than v.
 void first_hop(const Graph &graph, const Csr &features, int64_t first, int64_t last, float *out, int64_t width) {
     std::memset(out, 0, sizeof(float) * graph.n_nodes * width);
     std::vector<double> total(graph.n_nodes, 0.0);  // of one column, and where it is not zero
     std::vector<int32_t> reached;
     for (int64_t c = first; c < last; ++c) {
         for (int64_t k = features.offsets[c]; k < features.offsets[c + 1]; ++k) {
-            const double value = features.values[k];
             const int32_t u = features.columns[k];
+            const double value = graph.exponents ? std::ldexp(double(features.values[k]), graph.exponents[u])
+                                                 : double(features.values[k]);
             for (int64_t e = graph.offsets[u]; e < graph.offsets[u + 1]; ++e) {
                 const int32_t v = graph.neighbors[e];
                 if (total[v] == 0.0) reached.push_back(v);
@@ -28,7 +29,8 @@ void first_hop(const Graph &graph, const Csr &features, int64_t first, int64_t l
             }
         }
         for (const int32_t v : reached) {
-            out[v * width + c - first] = float(total[v] * graph.inverse_degrees[v]);
+            const double mean = total[v] * graph.inverse_degrees[v];
+            out[v * width + c - first] = float(graph.exponents ? std::ldexp(mean, -graph.exponents[v]) : mean);
             total[v] = 0.0;
         }
         reached.clear();

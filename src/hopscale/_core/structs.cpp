@@ -31,7 +31,8 @@ template <typename Struct, typename... Args> auto made_by(Struct (*make)(Args...
 }
 
 Held<Graph> make_graph(Vector<int64_t> offsets, Vector<int32_t> neighbors, Vector<float> inverse_degrees,
-                       Maybe<float> weights, Maybe<float> keep, Maybe<int32_t> other, float back, float away) {
+                       Maybe<float> weights, Maybe<float> keep, Maybe<int32_t> other, float back, float away,
+                       Maybe<int32_t> exponents) {
     const size_t m = neighbors.shape(0);
     const int64_t n = check_offsets(offsets, m, "Graph: offsets");
     require(n <= MOST_IDS, "Graph: offsets must be those of fewer than 2^31 nodes");
@@ -40,6 +41,9 @@ Held<Graph> make_graph(Vector<int64_t> offsets, Vector<int32_t> neighbors, Vecto
     check_count(weights, m, "Graph: weights");
     check_count(keep, m, "Graph: keep");
     check_count(other, m, "Graph: other");
+    check_count(exponents, n, "Graph: exponents");
+    require(all(exponents, [](int32_t x) { return x > -300 && x < 300; }),
+            "Graph: exponents must lie between -300 and 300");
     require(keep.has_value() == other.has_value(), "Graph: keep and other must be given together");
     require(back > 0 && std::isfinite(back), "Graph: back must be positive and finite");
     require(away > 0 && std::isfinite(away), "Graph: away must be positive and finite");
@@ -59,8 +63,9 @@ Held<Graph> make_graph(Vector<int64_t> offsets, Vector<int32_t> neighbors, Vecto
             require(!sorted || e == offset[v] || neighbor[e - 1] <= neighbor[e],
                     "Graph: neighbors of each node must be sorted where back or away is not 1");
         }
-    return {{n, offset, neighbor, inverse_degrees.data(), data(weights), data(keep), data(other), back, away},
-            hold(offsets, neighbors, inverse_degrees, weights, keep, other)};
+    return {{n, offset, neighbor, inverse_degrees.data(), data(weights), data(exponents), data(keep), data(other), back,
+             away},
+            hold(offsets, neighbors, inverse_degrees, weights, keep, other, exponents)};
 }
 
 Held<Csr> make_csr(Vector<int64_t> offsets, Vector<int32_t> columns, Vector<float> values, int64_t n_columns) {
@@ -162,7 +167,7 @@ void bind_structs(nb::module_ &m) {
     nb::class_<Held<Graph>>(m, "Graph")
         .def("__init__", made_by(&make_graph), "offsets"_a, "neighbors"_a, nb::kw_only(), "inverse_degrees"_a,
              "weights"_a = nb::none(), "keep"_a = nb::none(), "other"_a = nb::none(), "back"_a = 1.0f, "away"_a = 1.0f,
-             Release());
+             "exponents"_a = nb::none(), Release());
 
     nb::class_<Held<Csr>>(m, "Csr").def("__init__", made_by(&make_csr), "offsets"_a, "columns"_a, "values"_a,
                                         "n_columns"_a, Release());

@@ -14,6 +14,10 @@ namespace hopscale {
 namespace {
 
 constexpr std::ptrdiff_t LONGEST_CELL = 100'000;
+// Slots that a name is looked for in. In a table that is half full a search of this length does not happen by chance:
+// the names were chosen to collide, and all of them together would take a time that grows with the square of their
+// number.
+constexpr int LONGEST_SEARCH = 1000;
 constexpr std::size_t BATCH = 64;  // cells whose places in memory are fetched at the same time
 constexpr std::size_t WORTH_A_THREAD = std::size_t(1) << 22;
 constexpr std::uint64_t ONES = 0x0101010101010101u, HIGH = 0x80 * ONES;
@@ -72,7 +76,7 @@ public:
 
     std::int32_t count() const { return count_; }
 
-    // False if there are too many names.
+    // False if there are too many names, or too many of one hash.
     bool add(const Cell &cell) {
         const auto hash = std::uint32_t(cell.hash);
         const auto length = std::size_t(cell.end - cell.begin);
@@ -80,6 +84,7 @@ public:
             return s.hash == hash && s.start + length < names.size() && names[s.start + length] == '\n' &&
                    !std::memcmp(&names[s.start], cell.begin, length);
         });
+        if (!slot) return false;
         codes.push_back(slot->code);
         if (slot->code >= 0) return true;
         if (count_ == std::numeric_limits<std::int32_t>::max()) return false;
@@ -88,8 +93,12 @@ public:
         if (2 * std::size_t(count_) < slots_.size()) return true;
         std::vector<Slot> old(4 * slots_.size());
         old.swap(slots_);
-        for (const Slot &s : old)
-            if (s.code >= 0) *place(s.hash, [](const Slot &) { return false; }) = s;
+        for (const Slot &s : old) {
+            if (s.code < 0) continue;
+            slot = place(s.hash, [](const Slot &) { return false; });
+            if (!slot) return false;
+            *slot = s;
+        }
         return true;
     }
 
@@ -115,11 +124,12 @@ private:
     std::vector<Slot> slots_ = std::vector<Slot>(64);
     std::int32_t count_ = 0;
 
-    // The slot that `is_it` recognises, else the free one where it would be.
+    // The slot that `is_it` recognises, else the free one where it would be, else nothing after a long search.
     template <typename F> Slot *place(std::uint32_t hash, F &&is_it) {
         std::size_t i = hash & (slots_.size() - 1);
-        while (slots_[i].code >= 0 && !is_it(slots_[i])) i = (i + 1) & (slots_.size() - 1);
-        return &slots_[i];
+        for (int step = 0; step < LONGEST_SEARCH; ++step, i = (i + 1) & (slots_.size() - 1))
+            if (slots_[i].code < 0 || is_it(slots_[i])) return &slots_[i];
+        return nullptr;
     }
 };
 

@@ -23,14 +23,14 @@ struct CodedFeatures {
 // Cells of plain text, without the spaces and tabs around them; lines of nothing else are passed over. `groups` has for
 // each column the number of its group, or -1 if its cells are not wanted. Without a delimiter, spaces and tabs divide
 // cells. Nothing is returned for what is not plain: a row of another number of cells, a quoted cell that has quotes or
-// a line end in it or text after it, a cell of more than 100,000 bytes, more than 2^31 - 1 names and, without a
-// delimiter, bytes that are not printable ASCII.
+// a line end in it or text after it, a cell of more than 100,000 bytes, more than 2^31 - 1 names, a thousand names
+// that collide and, without a delimiter, bytes that are not printable ASCII.
 std::optional<std::vector<CodedCells>> encode_text(std::string_view text, std::optional<char> delimiter,
                                                    const std::vector<int> &groups);
 
 // JSON of one object whose values, where they are not null, are lists, either all of text or all of numbers, or objects
 // of numbers. Text keeps its escapes, and numbers are not looked at: whether they are right is for the caller to say.
-// Nothing is returned for all else, and for a key that occurs twice.
+// Nothing is returned for all else, for a key that occurs twice and for a thousand names that collide.
 std::optional<CodedFeatures> encode_features(std::string_view text);
 
 }  // namespace hopscale

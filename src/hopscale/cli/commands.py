@@ -29,7 +29,8 @@ def hopscale() -> None:
     hopscale reproduce classification
 
     Answers go to the standard output, progress and warnings to the error stream. Exit codes: 0 all went
-    well, 1 an error, 2 a command that makes no sense, 130 interrupted.
+    well, 1 an error, 2 a command that makes no sense, 70 a mistake of hopscale itself, 130 interrupted
+    (Ctrl-C), 143 terminated.
     """
 
 

@@ -12,7 +12,7 @@ import click
 from hopscale.cli.program import Console, shown, table_lines, with_console
 from hopscale.cli.sources import file_option
 from hopscale.datasets import Published, Statistics, describe, fetch, load, locate, names, registry
-from hopscale.exceptions import FileFormatError
+from hopscale.exceptions import HopscaleError
 from hopscale.tasks.labels import likely_task
 
 __all__ = ["datasets"]
@@ -58,7 +58,7 @@ def _row(name: str, data: Path | None) -> dict[str, Any]:
     if entry is not None:
         task, found = entry.task, {statistic: entry.statistics.get(statistic) for statistic in _STATISTICS}
     else:
-        with suppress(FileFormatError):  # one broken file in a folder is no reason to list none
+        with suppress(HopscaleError):  # one broken file in a folder is no reason to list none
             graph = load(name, data=data)
             found = asdict(describe(graph))
             task = None if graph.labels is None else likely_task(graph.labels)[0]

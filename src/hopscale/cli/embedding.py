@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -173,9 +174,9 @@ def _checked_outputs(
     tables: Sequence[Path], save: Path | None, inputs: Sequence[Path], format_name: str | None
 ) -> dict[Path, str]:
     """Format of each table, once it is certain that every output can be written and none is in use."""
-    taken = {path.resolve(): "is read from" for path in inputs}
+    taken = {os.path.realpath(path): "is read from" for path in inputs}
     for path in (*tables, *([save] if save else [])):
-        place = path.resolve()
+        place = os.path.realpath(path)  # not Path.resolve, for which a loop of links is a RuntimeError
         if place in taken and (path.is_file() or not path.exists()):
             raise click.UsageError(f"cannot write {str(path)!r}: it {taken[place]} as well")
         taken[place] = "is written to"

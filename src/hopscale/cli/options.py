@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from hopscale import models
 from hopscale.cli.program import Command, decorated
-from hopscale.cli.wording import as_option, flag
+from hopscale.cli.wording import flag
 from hopscale.exceptions import ParameterError
 from hopscale.models import NodeEmbedding
 from hopscale.models.base import SolverChoice
@@ -124,10 +124,12 @@ def chosen_model(name: str, options: dict[str, Any]) -> NodeEmbedding:
     """
     given = {option: value for option, value in options.items() if was_given(option)}
     model = MODELS[name]()
-    try:
-        model.configure(**given)
-    except ParameterError as error:
-        raise click.UsageError(error.worded(as_option)) from error
+    solver, solvers = given.get("solver"), getattr(model, "solvers", ())
+    if solver is not None and solvers and solver not in solvers:
+        raise ParameterError(
+            f"is not for --model {name}, which has {', '.join(solvers)}", parameter="solver", value=solver
+        )
+    model.configure(**given)
     model.check_parameters()
     return model
 

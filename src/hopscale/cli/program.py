@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import json
 import math
+import os
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,18 +20,21 @@ from tqdm import tqdm
 
 from hopscale.cli import INTERRUPTED
 from hopscale.cli.wording import as_option
-from hopscale.exceptions import HopscaleError, HopscaleWarning
+from hopscale.exceptions import HopscaleError, HopscaleWarning, ParameterError
 
 __all__ = ["Command", "Console", "Program", "decorated", "finite_or_none", "shown", "table_lines", "with_console"]
 
 Command = Callable[..., Any]
+
+DEBUG_VARIABLE = "HOPSCALE_DEBUG"
+UNFORESEEN = 70  # as in sysexits.h
 
 
 class Program(click.Group):
     """A group of commands that answers mistakes with one line and an exit code, never with a traceback."""
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
-        """Run, and leave with 0, 1 (error), 2 (usage) or 130 (Ctrl-C)."""
+        """Run, and leave with 0, 1 (error), 2 (usage), 70 (a mistake of hopscale's own) or 130 (Ctrl-C)."""
         extra["standalone_mode"] = False
         with _one_line_warnings():
             try:
@@ -39,14 +44,28 @@ class Program(click.Group):
                 code = error.exit_code
             except (click.Abort, KeyboardInterrupt):
                 code = _complain("interrupted", INTERRUPTED)
-            except HopscaleError as error:
-                code = _complain(error.worded(as_option))
-            except MemoryError as error:
-                code = _complain(f"not enough memory ({error})" if str(error) else "not enough memory")
-            except OSError as error:
-                named = error.strerror and error.filename is not None
-                code = _complain(f"{error.filename}: {error.strerror}" if named else str(error))
+            except Exception as error:
+                if os.environ.get(DEBUG_VARIABLE):
+                    traceback.print_exc()
+                code = _complain(*_answer_to(error))
         sys.exit(code)
+
+
+def _answer_to(error: Exception) -> tuple[str, int]:
+    """What to say of an error, and the exit code."""
+    if isinstance(error, HopscaleError):
+        return error.worded(as_option), 2 if isinstance(error, ParameterError) else 1
+    if isinstance(error, MemoryError):
+        why = f" ({error})" if str(error) else ""
+        advice = "give a smaller --memory-limit or fewer --dimensions, or take a smaller graph or a larger machine"
+        return f"not enough memory{why}: {advice}", 1
+    if isinstance(error, OSError):
+        named = error.strerror and error.filename is not None
+        return f"{error.filename}: {error.strerror}" if named else str(error), 1
+    return (
+        f"this should not have happened: {type(error).__name__}: {error}. Please report it, with the command and what "
+        f"it prints when the environment variable {DEBUG_VARIABLE} is 1"
+    ), UNFORESEEN
 
 
 @dataclass(frozen=True)
@@ -64,9 +83,11 @@ class Console:
     def answer(self, document: dict[str, Any], lines: Iterable[str]) -> None:
         """The answer: one JSON document for machines, or lines for people."""
         if self.as_json:
-            click.echo(json.dumps(document, default=_plain, allow_nan=False, indent=2))
+            text = json.dumps(document, default=_plain, allow_nan=False, indent=2) + "\n"
         else:
-            click.echo("".join(f"{line}\n" for line in lines), nl=False)
+            text = "".join(f"{line}\n" for line in lines)
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        click.echo(text.encode(encoding, "backslashreplace").decode(encoding), nl=False)  # half characters in names
 
 
 def with_console(command: Command) -> Command:

@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -24,7 +25,7 @@ from tqdm import tqdm
 from hopscale._core import _native
 from hopscale.compute.aligned import Floats, aligned, aligned_zeros
 from hopscale.compute.operators import Operator
-from hopscale.exceptions import ParameterError
+from hopscale.exceptions import ParameterError, in_short
 
 __all__ = ["TALL_CHUNK", "Threads", "checked_jobs", "effective_jobs", "kernel_csr", "ranges", "sparse_product"]
 
@@ -40,7 +41,7 @@ def checked_jobs(name: str, n_jobs: Any) -> int | None:
     if n_jobs is None:
         return None
     if not isinstance(n_jobs, (int, np.integer)) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise ParameterError(f"must be a whole number other than 0, or None, not {n_jobs!r}", parameter=name)
+        raise ParameterError(f"must be a whole number other than 0, or None, not {in_short(n_jobs)}", parameter=name)
     return int(n_jobs)
 
 
@@ -129,7 +130,9 @@ class Threads:
     def __enter__(self) -> Threads:
         _single_threaded_blas.enter()
         self.stop[0] = 0
-        self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="hopscale")
+        # Threads start with NumPy's own way to report an overflow: they report it as the caller does.
+        report = partial(np.seterr, **np.geterr())
+        self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="hopscale", initializer=report)
         return self
 
     def __exit__(

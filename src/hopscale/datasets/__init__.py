@@ -14,7 +14,7 @@ from hopscale.datasets import fetching, registry
 from hopscale.datasets.generators import digits, erdos_renyi, figure1, planted_blocks
 from hopscale.datasets.registry import Published, published
 from hopscale.datasets.statistics import Statistics, describe
-from hopscale.exceptions import ParameterError, Setting
+from hopscale.exceptions import ParameterError, Setting, in_short
 from hopscale.graph import AttributedGraph
 
 __all__ = [
@@ -246,6 +246,8 @@ def _folder(data: _Path | None) -> Path | None:
     chosen = data if data is not None else os.environ.get(_FOLDER_VARIABLE) or None
     if chosen is None:
         return None
+    if not isinstance(chosen, (str, os.PathLike)):
+        raise ParameterError(f"must be the path of a folder, not {in_short(chosen)}", parameter="data")
     folder = Path(chosen).expanduser()
     if not folder.is_dir():
         origin = Setting("data") if data is not None else _FOLDER_VARIABLE
@@ -262,5 +264,5 @@ def _holds_graph(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return set(archive.namelist()) >= _GRAPH_ARRAYS
-    except (OSError, zipfile.BadZipFile):
+    except Exception:  # zipfile has many kinds of them for what is no archive
         return False

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
-from urllib.parse import urlsplit
 
-from hopscale.datasets.registry import Published
+from hopscale.datasets.download import download, failure
+from hopscale.datasets.registry import Published, SourceFile
 from hopscale.exceptions import DownloadError, FileFormatError
 from hopscale.io.atomic import replacing
 
@@ -17,9 +18,6 @@ __all__ = ["CACHE_VARIABLE", "MIRROR_VARIABLE", "Paths", "cache_folder", "cached
 
 CACHE_VARIABLE = "HOPSCALE_CACHE"
 MIRROR_VARIABLE = "HOPSCALE_MIRROR"
-
-_PATIENCE = 60  # seconds without a byte
-_CHUNK = 1 << 16
 
 Paths = Sequence[tuple[PurePosixPath, Path]]
 _Path = str | os.PathLike[str]
@@ -91,8 +89,9 @@ def _kept(entry: Published, cache: _Path | None) -> Paths:
 def _checked(entry: Published, unit: PurePosixPath, path: Path, called: str) -> dict[str, bytes]:
     """Contents of those files that an archive or a single file holds; ``called`` is its name in errors."""
     files = {role: file for role, file in entry.files.items() if entry.archive or file.name == unit.name}
-    names = {file.name for file in files.values()}
-    held = _unpacked(path, names, called) if entry.archive else {unit.name: path.read_bytes()}
+    if not path.is_file() and path.exists():
+        raise FileFormatError(f"{called} is no regular file")
+    held = _unpacked(path, files.values(), called) if entry.archive else {unit.name: _read(path, entry.size(unit))}
     for file in files.values():
         if file.name not in held:
             raise FileFormatError(f"{called} has no file {file.name}")
@@ -102,27 +101,37 @@ def _checked(entry: Published, unit: PurePosixPath, path: Path, called: str) -> 
     return {role: held[file.name] for role, file in files.items()}
 
 
-def _unpacked(path: Path, names: set[str], called: str) -> dict[str, bytes]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = {PurePosixPath(member).name: member for member in archive.namelist()}
-            return {name: archive.read(members[name]) for name in names & members.keys()}
-    # The last two: a kind of packing, or a password, that publishers do not use.
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise FileFormatError(f"{called} is not a whole zip archive: {error}") from error
+def _read(path: Path, size: int) -> bytes:
+    """The beginning of a file, and one byte more than the published one has: enough to tell it from a longer one."""
+    with path.open("rb") as content:
+        return content.read(size + 1)
+
+
+def _unpacked(path: Path, files: Iterable[SourceFile], called: str) -> dict[str, bytes]:
+    held = {}
+    with path.open("rb") as packed:
+        try:
+            with zipfile.ZipFile(packed) as archive:
+                members = {PurePosixPath(member).name: member for member in archive.namelist()}
+                for file in files:
+                    if file.name in members:
+                        with archive.open(members[file.name]) as content:
+                            held[file.name] = content.read(file.size + 1)  # as _read does
+        # Damage, or a kind of packing or a password that publishers do not use.
+        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ValueError, RuntimeError, OSError) as error:
+            raise FileFormatError(f"{called} is not a whole zip archive: {error}") from error
+    return held
 
 
 def _download(entry: Published, unit: PurePosixPath, target: Path, progress: bool) -> dict[str, bytes]:
-    import pooch
-
     mirror = os.environ.get(MIRROR_VARIABLE)
     address = f"{mirror.rstrip('/')}/{unit}" if mirror else f"{entry.address}{unit.name}"
-    download = pooch.HTTPDownloader(progressbar=progress, chunk_size=_CHUNK, timeout=_PATIENCE)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(target) as temporary:
+        # What another has put into the cache is replaced; a link in it does not lead us elsewhere.
+        with replacing(target, follow_links=False) as temporary:
             try:
-                download(address, str(temporary), None)
+                download(address, temporary, entry.size(unit), progress=progress)
                 return _checked(entry, unit, temporary, address)
             except (OSError, FileFormatError) as error:
                 raise DownloadError(f"{entry.name}: {_reason(error, address)}. {_by_hand(entry)}") from error
@@ -135,19 +144,9 @@ def _download(entry: Published, unit: PurePosixPath, target: Path, progress: boo
 
 
 def _reason(error: Exception, address: str) -> str:
-    from requests import exceptions
-
-    if isinstance(error, FileFormatError):
-        return f"{error}. It may have been cut short on the way: try again"
-    if isinstance(error, exceptions.HTTPError) and error.response is not None:
-        return f"{address} was answered with {error.response.status_code} {error.response.reason}"
-    if isinstance(error, exceptions.Timeout):
-        return f"{address} gave no answer within {_PATIENCE} seconds"
-    if isinstance(error, exceptions.ChunkedEncodingError):
-        return f"{address} came only in part: the connection broke off. Try again"
-    if isinstance(error, exceptions.ConnectionError):
-        return f"{address} cannot be reached: there is no connection to {urlsplit(address).netloc}"
-    return f"{address} could not be downloaded: {error}"
+    if isinstance(error, OSError):
+        return failure(error, address)
+    return f"{error}. It may have been cut short on the way: try again"
 
 
 def _by_hand(entry: Published) -> str:

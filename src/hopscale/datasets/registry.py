@@ -27,18 +27,21 @@ class SourceFile:
     ----------
     name : str
         Without folders: archives of the same files differ in these.
+    size : int
+        Bytes that it has, or at most has where that is not known exactly.
     sha256, git_blob : str or None
         One of the two: the SHA-256 of the content, or the hash by which git knows it.
     """
 
     name: str
+    size: int
     sha256: str | None = None
     git_blob: str | None = None
 
     def is_published(self, content: bytes) -> bool:
         """Whether a content is the published one, to the last bit.
 
-        >>> SourceFile("hello.txt", git_blob="ce013625030ba8dba906f756967f9e9ca394464a").is_published(b"hello\\n")
+        >>> SourceFile("hello.txt", 6, git_blob="ce013625030ba8dba906f756967f9e9ca394464a").is_published(b"hello\\n")
         True
         """
         if self.sha256 is not None:
@@ -75,6 +78,8 @@ class Published:
     address : str
         Folder on the web that holds the archive, or else the files.
     archive : str or None
+    archive_size : int
+        Bytes that the archive has at most.
     folder : str or None
         Where single files lie in a mirror or a cache.
     page, licence, note : str
@@ -113,6 +118,7 @@ class Published:
     self_loops: int = 0
     columns: int | None = None
     archive: str | None = None
+    archive_size: int = 0
     folder: str | None = None
     note: str = ""
     node_column: str | None = None
@@ -127,6 +133,12 @@ class Published:
         if self.archive is not None:
             return (PurePosixPath(self.archive),)
         return tuple(PurePosixPath(self.folder or "", file.name) for file in self.files.values())
+
+    def size(self, unit: PurePosixPath) -> int:
+        """Bytes that one of the units has at most."""
+        if self.archive is not None:
+            return self.archive_size
+        return next(file.size for file in self.files.values() if file.name == unit.name)
 
     @property
     def statistics(self) -> dict[str, float]:

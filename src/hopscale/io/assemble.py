@@ -14,7 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from hopscale.exceptions import GraphError, warn
+from hopscale.checks import switch
+from hopscale.exceptions import GraphError, in_short, warn
 from hopscale.graph import AttributedGraph, Directed, SymmetricArray, name_array, shown_name
 from hopscale.io.naming import Names, as_names, known_rows, united
 
@@ -50,6 +51,7 @@ def assemble(
     row is an undirected edge.
     """
     entries = features if isinstance(features, FeatureEntries) else None
+    self_loops = switch("self_loops", self_loops)
     ends = ends.ordered()
     if node_ids is None and (entries or features is None):
         names, (rows, *others) = united(ends, *([entries.listed] if entries else []))
@@ -86,10 +88,7 @@ def amounts(values: Iterable[Any] | NDArray[Any], what: str, where: Callable[[in
     Traceback (most recent call last):
     hopscale.exceptions.GraphError: the weight of edge 1 is 'many', which is not a number
     """
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.array([_number(value, what, where(row)) for row, value in enumerate(values)])
+    array = _numbers(values, what, where)
     for wrong, why in ((~np.isfinite(array), "not finite"), (array < 0, "negative")):
         if wrong.any():
             row = int(np.argmax(wrong))
@@ -118,34 +117,58 @@ def label_array(labels: Mapping[Any, Any], names: NDArray[Any]) -> NDArray[Any]:
 
 def labels_at(values: Sequence[Any], at: NDArray[Any]) -> NDArray[Any]:
     """``values[at]``; where ``at`` is -1 there is NaN among numbers and None among other labels."""
-    typed = np.array(values)
+    try:
+        typed = np.array(values)
+    except ValueError:  # lists of different lengths
+        typed = np.empty(0, dtype=object)
     is_complete = at.min(initial=0) >= 0
-    if typed.dtype.kind in "biuf":
+    if typed.dtype.kind in "biuf" and (is_complete or typed.ndim == 1):
         return typed[at] if is_complete else np.append(typed.astype(np.float64), np.nan)[at]
     if is_complete and all(isinstance(label, str) for label in values):
         return typed[at]
-    pool = np.empty(len(values) + 1, dtype=object)
-    pool[:] = [*values, None]
+    pool = np.empty(len(values) + 1, dtype=object)  # the last one None
+    for row, label in enumerate(values):  # one by one: NumPy would take arrays for rows
+        pool[row] = label
     return pool[at]
+
+
+def _numbers(values: Any, what: str, where: Callable[[int], str]) -> NDArray[np.float64]:
+    """Numbers in one dimension; what is none is refused with its place."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise GraphError(f"the {what}s have masked entries, which could mean anything: fill them, or leave them out")
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind not in "biufOSU":
+            raise GraphError(f"the {what}s must be real numbers, not {given.dtype}")
+        array = given.astype(np.float64)
+    except GraphError:
+        raise
+    except (TypeError, ValueError, OverflowError):
+        array = np.array([_number(value, what, where(row)) for row, value in enumerate(values)])
+    if array.ndim != 1:
+        raise GraphError(f"the {what}s must be one number each, but have shape {array.shape}")
+    return array
 
 
 def _number(value: Any, what: str, where: str) -> float:
     try:
         return float(value)
+    except OverflowError:
+        raise GraphError(f"the {what} of {where} is too large: {in_short(value)}") from None
     except (TypeError, ValueError):
-        raise GraphError(f"the {what} of {where} is {value!r}, which is not a number") from None
+        raise GraphError(f"the {what} of {where} is {in_short(value)}, which is not a number") from None
 
 
 def _row_numbers(ends: Names, features: Any) -> NDArray[np.int64]:
     """Ids 0..n-1 for a feature matrix that comes without ``node_ids``."""
-    n = np.shape(features)[0] if np.ndim(features) or sp.issparse(features) else 0
+    n = features.shape[0] if sp.issparse(features) else len(features) if hasattr(features, "__len__") else 0
     names = ends.vocabulary
     if names.dtype != np.int64 or (len(names) and (names.min() < 0 or names.max() >= n)):
         is_other = np.array([type(name) is not int or not 0 <= name < n for name in names.tolist()])
         other = ends.at(int(np.argmax(is_other[ends.codes])))
         raise GraphError(
             f"a feature matrix of {n} rows needs node_ids to say which node each row is, unless the ids are "
-            f"the row numbers 0 to {n - 1}; an edge names {other!r}"
+            f"the row numbers 0 to {n - 1}; an edge names {in_short(other)}"
         )
     return np.arange(n, dtype=np.int64)
 

@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import os
+import platform
+import re
 import secrets
 import shutil
 import stat
+import sys
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
-__all__ = ["check_writable", "replacing"]
+from hopscale.exceptions import HopscaleError, OutputError
+
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["check_writable", "replacing", "wait_for_lock"]
 
 _OPEN = {"/dev/stdout": 1, "/dev/stderr": 2}
 
+_TEMPORARY = re.compile(r"\.hopscale-([0-9a-f]{8})-[0-9a-f]{16}\.tmp")
+_OLD = 24 * 3600  # seconds without a change: long enough for any writer, and for clocks that differ
+
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str], *, follow_links: bool = True) -> Iterator[Path]:
     """Give a temporary file to write into, which takes the place of ``path`` once it is complete.
 
-    Until then a file that was there before stays as it is. If writing fails or is interrupted, the
-    temporary file is removed and nothing else has happened; a file that cannot be written is an OSError
-    at once. Links are followed; what is no regular file, such as ``/dev/stdout``, cannot be replaced and is
-    written to at the end.
+    Until then a file that was there before stays as it is. If writing fails or is interrupted, the temporary file is
+    removed and nothing else has happened; what a killed process left in the folder is removed as well. A file that
+    cannot be written is an OutputError, at once where that can be known. What is no regular file, such as
+    ``/dev/stdout``, cannot be replaced and is written to at the end. The temporary file is to be written to: another
+    file that is moved into its place may be taken for one that a killed process left.
+
+    Parameters
+    ----------
+    path : path-like
+    follow_links : bool, default=True
+        Write to the file that a link leads to. If False, the link itself is replaced, and only regular files are.
 
     Examples
     --------
@@ -34,25 +56,28 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     ...     [file.name for file in Path(folder).iterdir()]
     ['numbers.txt']
     """
-    target = _target(path)
-    special = _is_stream(target)
-    temporary = _empty_file(Path(tempfile.gettempdir()) if special else target.parent)
-    mode = stat.S_IMODE((temporary if special or not target.exists() else target).stat().st_mode)
+    target = _target(path, follow_links)
+    special = follow_links and _is_stream(target)
     try:
-        yield temporary
-        if special:
-            # Opened anew, a redirected stream would begin at its file's start.
-            opened = _OPEN.get(os.fspath(target))
-            with temporary.open("rb") as content, open(os.dup(opened) if opened else target, "wb") as sink:
-                shutil.copyfileobj(content, sink)
-            return
-        os.chmod(temporary, mode)  # some writers put a file of their own in its place
-        _flush_to_disk(temporary)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
-    if os.name == "posix":  # elsewhere a folder cannot be opened
-        _flush_to_disk(target.parent)
+        with _temporary_file(Path(tempfile.gettempdir()) if special else target.parent) as temporary:
+            replaces_file = target.is_file() and not target.is_symlink()
+            mode = stat.S_IMODE((target if replaces_file else temporary).stat().st_mode)
+            yield temporary
+            if special:
+                # Opened anew, a redirected stream would begin at its file's start.
+                opened = _OPEN.get(os.fspath(target))
+                with temporary.open("rb") as content, open(os.dup(opened) if opened else target, "wb") as sink:
+                    shutil.copyfileobj(content, sink)
+                return
+            os.chmod(temporary, mode)
+            _flush_to_disk(temporary)
+            os.replace(temporary, target)
+        if os.name == "posix":  # elsewhere a folder cannot be opened
+            _flush_to_disk(target.parent)
+    except HopscaleError:
+        raise
+    except OSError as error:
+        raise _refusal(f"cannot write {os.fspath(path)!r}", error) from error
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -63,28 +88,43 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     >>> check_writable("no such folder/vectors.csv")
     Traceback (most recent call last):
     ...
-    FileNotFoundError: cannot write 'no such folder/vectors.csv': there is no folder 'no such folder'
+    hopscale.exceptions.OutputError: cannot write 'no such folder/vectors.csv': there is no folder 'no such folder'
     """
     target = _target(path)
     if not _is_stream(target):
-        # Permissions, quotas and read-only disks: only trying tells.
-        _empty_file(target.parent).unlink()
+        with _temporary_file(target.parent):
+            pass  # permissions, quotas and read-only disks: only trying tells
 
 
-def _target(path: str | os.PathLike[str]) -> Path:
-    """File that a path leads to, over all links, if it can be replaced or written to."""
+def wait_for_lock(file: IO[bytes]) -> None:
+    """Keep other processes that call this for the same file waiting until it is closed, where files can be locked."""
+    if sys.platform != "win32":
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def _target(path: str | os.PathLike[str], follow_links: bool = True) -> Path:
+    """File that a path leads to, over links if asked to, if it can be replaced or written to."""
     given = Path(path)
     refusal = f"cannot write {str(given)!r}"
-    if given.is_dir():
-        raise IsADirectoryError(f"{refusal}: it is a folder")
-    if _is_stream(given):
+    try:
+        kind = (os.stat if follow_links else os.lstat)(given).st_mode
+    except FileNotFoundError:
+        kind = 0
+    except (OSError, ValueError) as error:  # a loop of links, a name that is too long, ...
+        raise _refusal(refusal, error) from error
+    if stat.S_ISDIR(kind):
+        raise OutputError(f"{refusal}: it is a folder")
+    if not follow_links and kind and not (stat.S_ISREG(kind) or stat.S_ISLNK(kind)):
+        raise OutputError(f"{refusal}: it is no regular file")
+    if follow_links and _is_stream(given):
         return given  # what it links to may have no name
-    target = Path(os.path.realpath(given))
+    target = Path(os.path.realpath(given)) if follow_links else Path(os.path.realpath(given.parent), given.name)
     if not target.parent.is_dir():
         folder = given.parent if not given.is_symlink() else target.parent
-        raise FileNotFoundError(f"{refusal}: there is no folder {str(folder)!r}")
-    if target.exists() and not os.access(target, os.W_OK):
-        raise PermissionError(f"{refusal}: the file is there and is read-only")
+        raise OutputError(f"{refusal}: there is no folder {str(folder)!r}")
+    if stat.S_ISREG(kind) and not os.access(target, os.W_OK):
+        raise OutputError(f"{refusal}: the file is there and is read-only")
     return target
 
 
@@ -93,14 +133,87 @@ def _is_stream(path: Path) -> bool:
     return path.exists() and (os.fspath(path) in _OPEN or not path.is_file())
 
 
-def _empty_file(folder: Path) -> Path:
-    temporary = folder / f".hopscale-{secrets.token_hex(8)}.tmp"
+@contextmanager
+def _temporary_file(folder: Path) -> Iterator[Path]:
+    """An empty file in a folder, which is removed at the end unless it was moved.
+
+    It is locked meanwhile: the system lifts the lock when the process ends, however it ends, and :func:`_sweep` removes
+    files that nobody has locked.
+    """
+    _sweep(folder)
+    while True:
+        temporary = folder / f".hopscale-{_host()}-{secrets.token_hex(8)}.tmp"
+        try:
+            with _new_file(temporary) as file:
+                if _locked(file) is False or not temporary.exists():
+                    continue  # another process has swept it before it was locked
+                if sys.platform == "win32":
+                    file.close()  # open files cannot be moved there
+                yield temporary
+                return
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _new_file(path: Path) -> IO[bytes]:
     # Not tempfile.mkstemp: its files are for their owner alone, while these are here to stay.
     try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        return path.open("xb", buffering=0)
     except OSError as error:
-        raise type(error)(f"cannot write in the folder {str(folder)!r}: {error.strerror}") from error
-    return temporary
+        raise _refusal(f"cannot write in the folder {str(path.parent)!r}", error) from error
+
+
+def _sweep(folder: Path) -> None:
+    """Remove temporary files of this user's processes that were killed.
+
+    A file that is locked has a writer. One that is not has lost its writer if both run on the same system; locks of
+    another system that shares the folder may be invisible here, so its files must be old as well.
+    """
+    if sys.platform == "win32":
+        return
+    try:
+        names = os.listdir(folder)
+    except OSError:  # a folder that may be written to, but not read
+        return
+    for name in filter(_TEMPORARY.fullmatch, names):
+        with suppress(OSError):  # gone meanwhile, or not ours to remove
+            descriptor = os.open(folder / name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with open(descriptor, "r+b", buffering=0) as file:
+                found = os.fstat(descriptor)
+                if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+                    continue
+                locked, old = _locked(file), time.time() - found.st_mtime > _OLD
+                if (locked and f"-{_host()}-" in name) or (locked is not False and old):
+                    os.unlink(folder / name)
+
+
+def _locked(file: IO[bytes]) -> bool | None:
+    """True if the file is locked now, False if another process has locked it, None where files cannot be locked."""
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return None
+        return True
+    return None
+
+
+@functools.cache
+def _host() -> str:
+    """A name for the running system, within which locks are seen by all: containers share it, machines do not."""
+    try:
+        name = Path("/proc/sys/kernel/random/boot_id").read_text()
+    except OSError:
+        name = platform.node()
+    return hashlib.sha256(name.encode()).hexdigest()[:8]
+
+
+def _refusal(what: str, error: Exception) -> OutputError:
+    refusal = OutputError(f"{what}: {getattr(error, 'strerror', None) or error}")
+    refusal.errno = getattr(error, "errno", None)
+    return refusal
 
 
 def _flush_to_disk(path: Path) -> None:

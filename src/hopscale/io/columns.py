@@ -24,7 +24,9 @@ WIDE_TABLE = (
     "from_edges(edges, matrix, node_ids=..., feature_names=...)"
 )
 
-_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
+# Python reads whole numbers of so many digits whatever its settings; longer ones are text.
+_MOST_DIGITS = 640
+_WHOLE = re.compile(rf"-?(0|[1-9][0-9]{{0,{_MOST_DIGITS - 1}}})")
 # What publishers call columns, without case, digits, spaces and underscores.
 _NODES = re.compile("(new)?id|(from|to)?node(id)?|source|target|src|dst|from|to|vertex")
 _AMOUNTS = re.compile(
@@ -51,6 +53,8 @@ def all_whole(texts: list[str]) -> bool:
     >>> all_whole(["12", "-0"]), all_whole(["12", "+3"])
     (True, False)
     """
+    if max(map(len, texts), default=0) > _MOST_DIGITS:
+        return False
     try:
         if list(map(str, map(int, texts))) == texts:  # a tenth of the time
             return True

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import difflib
 import gzip
+import io
 import os
 import zlib
 from pathlib import Path
+from typing import Any
 
-from hopscale.exceptions import FileFormatError
+from hopscale.checks import in_words, memory_bytes
+from hopscale.exceptions import FileFormatError, ParameterError, in_short
 
-__all__ = ["MissingFileError", "as_text", "content_kind", "existing", "read_content"]
+__all__ = [
+    "MissingFileError",
+    "UnreadableFileError",
+    "as_text",
+    "check_unpacked",
+    "content_kind",
+    "existing",
+    "read_content",
+    "unpacked_limit",
+]
+
+LIMIT_VARIABLE = "HOPSCALE_MAX_UNPACKED"
+# Edges and features as text pack to between a third and a twentieth, zeros to a thousandth.
+_EXPANSION = 100
+_LEAST_LIMIT = 2**28
 
 # How files begin that are often taken for text, and what to do with them.
 _PACKED = {
@@ -24,19 +41,31 @@ class MissingFileError(FileFormatError, FileNotFoundError):
     """There is no such file."""
 
 
-def existing(path: str | os.PathLike[str]) -> Path:
+class UnreadableFileError(FileFormatError, OSError):
+    """The system does not let the file be read."""
+
+
+def existing(path: str | os.PathLike[str], what: str = "the graph") -> Path:
     """Path of a file that exists; where it does not, the message names one that is spelt alike."""
-    path = Path(path)
-    if path.is_dir():
-        raise FileFormatError(f"{path} is a directory; name the file in it that holds the graph")
-    if not path.exists():
+    try:
+        path = Path(path)
+    except TypeError:
+        raise ParameterError(f"the path of a file must be text or a pathlib.Path, not {in_short(path)}") from None
+    try:
+        if path.is_dir():
+            raise FileFormatError(f"{path} is a folder; name the file in it that holds {what}")
+        if path.exists():
+            return path
         folder = path.parent
         alike = difflib.get_close_matches(path.name, os.listdir(folder), n=1) if folder.is_dir() else []
-        hint = f"did you mean {folder / alike[0]}?" if alike else f"the folder is {folder.absolute()}"
-        if not folder.is_dir():
-            hint = f"the folder {folder.absolute()} does not exist either"
-        raise MissingFileError(f"there is no file {path}; {hint}")
-    return path
+    except (OSError, ValueError) as error:  # no permission, a name that is too long, a NUL in it
+        if isinstance(error, FileFormatError):
+            raise
+        raise UnreadableFileError(f"{in_short(str(path))} cannot be read: {_reason(error)}") from error
+    hint = f"did you mean {folder / alike[0]}?" if alike else f"the folder is {folder.absolute()}"
+    if not folder.is_dir():
+        hint = f"the folder {folder.absolute()} does not exist either"
+    raise MissingFileError(f"there is no file {path}; {hint}")
 
 
 def content_kind(path: Path) -> str:
@@ -51,21 +80,57 @@ def content_kind(path: Path) -> str:
     return Path(name.removesuffix(".gz")).suffix
 
 
-def read_content(path: str | os.PathLike[str]) -> bytes:
-    """All bytes of a file, unpacked if it is gzip, without a byte order mark."""
+def read_content(path: str | os.PathLike[str], max_unpacked: Any = None) -> bytes:
+    """All bytes of a file, unpacked if it is gzip, without a byte order mark.
+
+    ``max_unpacked`` is that of :func:`unpacked_limit`.
+    """
     path = existing(path)
-    data = path.read_bytes()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UnreadableFileError(f"{path} cannot be read: {_reason(error)}") from error
     if data[:2] == b"\x1f\x8b":  # by its first bytes: a .gz that a browser has unpacked still works
+        limit = unpacked_limit(len(data), max_unpacked)
         try:
-            data = gzip.decompress(data)
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+                data = packed.read(limit + 1)
         except (EOFError, OSError, zlib.error) as error:
             raise FileFormatError(f"{path} cannot be unpacked: it is cut short or damaged ({error})") from error
+        check_unpacked(len(data), limit, path)
     if data[:4] in _PACKED:
         raise FileFormatError(f"{path} is {_PACKED[data[:4]]}")
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data or data.isspace():
         raise FileFormatError(f"{path} is empty")
     return data
+
+
+def unpacked_limit(size: int, max_unpacked: Any = None) -> int:
+    """Bytes that a packed file of ``size`` bytes may grow to.
+
+    ``max_unpacked`` if it is given, else what the environment variable HOPSCALE_MAX_UNPACKED says, else a hundred times
+    its size, and at least 256 MiB.
+
+    Examples
+    --------
+    >>> unpacked_limit(10**9) == 10**11, unpacked_limit(500, "4GiB") == 2**32
+    (True, True)
+    """
+    if max_unpacked is not None:
+        return memory_bytes("max_unpacked", max_unpacked)
+    if os.environ.get(LIMIT_VARIABLE):
+        return memory_bytes(f"the environment variable {LIMIT_VARIABLE}", os.environ[LIMIT_VARIABLE])
+    return max(_LEAST_LIMIT, _EXPANSION * size)
+
+
+def check_unpacked(size: int, limit: int, path: Path) -> None:
+    """Refuse what is larger than :func:`unpacked_limit` allows."""
+    if size > limit:
+        raise FileFormatError(
+            f"{path} unpacks to more than {in_words(limit)}, which no graph of its size should. If you trust it, set "
+            f"the environment variable {LIMIT_VARIABLE} to a larger size, such as 16GiB"
+        )
 
 
 def as_text(data: bytes, path: str | os.PathLike[str]) -> str:
@@ -85,3 +150,7 @@ def as_text(data: bytes, path: str | os.PathLike[str]) -> str:
 
 def _line(data: bytes, position: int) -> int:
     return data.count(b"\n", 0, position) + 1
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

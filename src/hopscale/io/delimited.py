@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale._core import _native
-from hopscale.exceptions import FileFormatError, Setting
+from hopscale.exceptions import FileFormatError, Setting, in_short
 from hopscale.graph import name_array
 from hopscale.io.columns import looks_like_header
 from hopscale.io.content import as_text
@@ -61,7 +61,7 @@ class Rows:
     def position(self, column: str) -> int:
         """Where a column is, by its name."""
         if self.header is None or column not in self.header:
-            raise FileFormatError(f"{self.path} has no column {column!r}; ", *self.columns)
+            raise FileFormatError(f"{self.path} has no column {in_short(column)}; ", *self.columns)
         return self.header.index(column)
 
     @property
@@ -262,6 +262,6 @@ def _check_amount(cell: str, what: str) -> None:
     try:
         number = float(cell)
     except ValueError:
-        raise FileFormatError(f"{what} is {cell!r}, which is not a number") from None
+        raise FileFormatError(f"{what} is {in_short(cell)}, which is not a number") from None
     if not math.isfinite(number) or number < 0:
         raise FileFormatError(f"{what} is {cell}, but must be finite and not negative")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from itertools import chain
 from typing import Any
@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from hopscale.exceptions import GraphError
-from hopscale.graph import AttributedGraph
+from hopscale.exceptions import GraphError, in_short
+from hopscale.graph import AttributedGraph, is_missing
 from hopscale.io.assemble import FeatureEntries, amounts, assemble
 from hopscale.io.naming import Names
 
@@ -120,7 +120,7 @@ def entries_by_node(features: Mapping[Any, Any]) -> FeatureEntries:
     rows = np.repeat(np.arange(len(described)), list(map(len, described)))
 
     def where(entry: int) -> str:
-        return f"feature {named.at(entry)!r} of node {listed.at(int(rows[entry]))!r}"
+        return f"feature {in_short(named.at(entry))} of node {in_short(listed.at(int(rows[entry])))}"
 
     return FeatureEntries(listed, rows, named, None if values is None else amounts(values, "value", where))
 
@@ -151,16 +151,20 @@ def _endpoints(edges: Any) -> Names:
         raise GraphError(f"edges must have two columns, but has shape {pairs.shape}{hint}")
     ends = ends.reshaped(2)
     if ends.vocabulary.dtype != np.int64:
-        missing = np.array([name is None or name != name for name in ends.vocabulary.tolist()])
+        missing = np.array([is_missing(name) for name in ends.vocabulary.tolist()])
         if missing.any():
             row = int(np.argmax(missing[ends.codes].any(axis=1)))
-            raise GraphError(f"edge {row} has a missing node: ({ends.at(2 * row)!r}, {ends.at(2 * row + 1)!r})")
+            raise GraphError(
+                f"edge {row} has a missing node: ({in_short(ends.at(2 * row))}, {in_short(ends.at(2 * row + 1))})"
+            )
     return ends
 
 
 def _pairs(edges: Any) -> NDArray[Any] | list[Any]:
     """Edges as an array, or as a list of nothing but pairs."""
-    if isinstance(edges, np.ndarray) or hasattr(edges, "__array__"):
+    if isinstance(edges, np.ma.MaskedArray):
+        raise GraphError("edges has masked entries, which could mean anything: leave these edges out")
+    if hasattr(edges, "__array__"):
         return np.asarray(edges)  # tables and tensors: iterating over them would mean something else
     try:
         rows = edges if isinstance(edges, list) else list(edges)
@@ -169,25 +173,30 @@ def _pairs(edges: Any) -> NDArray[Any] | list[Any]:
     if set(map(type, rows)) <= {tuple, list} and set(map(len, rows)) <= {2}:
         return rows
     for row, pair in enumerate(rows):
-        if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
+        if isinstance(pair, (str, bytes)) or np.ndim(pair) == 0 or not hasattr(pair, "__len__") or len(pair) != 2:
             with suppress(ValueError, OverflowError):
                 array = np.array(rows)
                 if array.dtype.kind == "i" and array.ndim == 2:
                     return array  # its shape says what is wrong
             raise GraphError(
-                f"edge {row} must be a pair of nodes, but is {pair!r}; weights are given apart, as weights=..."
+                f"edge {row} must be a pair of nodes, but is {in_short(pair)}; weights are given apart, as weights=..."
             )
     return rows
 
 
 def _edge_weights(weights: ArrayLike, ends: Names) -> NDArray[np.float64]:
+    # The order of a set or of the keys of a mapping says nothing of edges.
+    wrong = isinstance(weights, (Mapping, Set, str, bytes)) or sp.issparse(weights) or not isinstance(weights, Iterable)
+    if wrong or getattr(weights, "ndim", 1) == 0:
+        raise GraphError(f"weights must be a list or an array, one number an edge, not {in_short(weights)}")
     column: Any = weights if hasattr(weights, "__len__") else list(weights)  # type: ignore[arg-type]
     if len(column) != len(ends):
         raise GraphError(f"there are {len(column)} weights for {len(ends)} edges")
-    checked = amounts(column, "weight", lambda row: f"edge {row}, {(ends.at(2 * row), ends.at(2 * row + 1))}")
-    if checked.ndim != 1:
-        raise GraphError(f"weights must be one number an edge, but has shape {checked.shape}")
-    return checked
+
+    def where(row: int) -> str:
+        return f"edge {row}, ({in_short(ends.at(2 * row))}, {in_short(ends.at(2 * row + 1))})"
+
+    return amounts(column, "weight", where)
 
 
 def _described(node: Hashable, described: Any) -> Mapping[Hashable, Any]:
@@ -198,34 +207,36 @@ def _described(node: Hashable, described: Any) -> Mapping[Hashable, Any]:
         return described
     if isinstance(described, (str, bytes)) or not isinstance(described, Iterable):
         raise GraphError(
-            f"the features of node {node!r} are {described!r}; expected a list of features, a mapping "
+            f"the features of node {in_short(node)} are {in_short(described)}; expected a list of features, a mapping "
             "{feature: value} or a NumPy vector"
         )
     try:
         names = _in_order(described) if isinstance(described, (set, frozenset)) else described
         return dict.fromkeys(names, 1.0)
     except TypeError as error:
-        raise GraphError(f"the features of node {node!r} must be hashable ({error})") from None
+        raise GraphError(f"the features of node {in_short(node)} must be hashable ({error})") from None
 
 
 def _in_order(names: set[Any] | frozenset[Any]) -> list[Any]:
     if all(isinstance(name, str) for name in names) or all(isinstance(name, (int, float)) for name in names):
         return sorted(names)
-    return sorted(names, key=lambda name: (type(name).__name__, repr(name)))
+    return sorted(names, key=lambda name: (type(name).__name__, in_short(name)))
 
 
 def _is_vector(described: Any) -> bool:
-    return isinstance(described, np.ndarray) and described.dtype.kind in "biuf"
+    return isinstance(described, np.ndarray) and described.dtype.kind in "biufc"
 
 
 def _entries_of_vectors(features: Mapping[Any, Any]) -> FeatureEntries:
     width = next(len(np.atleast_1d(vector)) for vector in features.values() if _is_vector(vector))
     features = {node: np.zeros(width) if vector is None else vector for node, vector in features.items()}
     for node, vector in features.items():
+        if isinstance(vector, np.ma.MaskedArray) or np.iscomplexobj(vector):
+            raise GraphError(f"the features of node {in_short(node)} are masked or complex; give plain numbers")
         if not _is_vector(vector) or vector.shape != (width,):
             shown = f"shape {vector.shape}" if _is_vector(vector) else type(vector).__name__
             raise GraphError(
-                f"the features of node {node!r} are of {shown}, those of others vectors of {width} numbers; "
+                f"the features of node {in_short(node)} are of {shown}, those of others vectors of {width} numbers; "
                 "numeric arrays are read as vectors: lists of feature names must be lists"
             )
     listed = Names.of(features)
@@ -234,7 +245,7 @@ def _entries_of_vectors(features: Mapping[Any, Any]) -> FeatureEntries:
     values = amounts(
         table[row, column],
         "value",
-        lambda entry: f"feature {column[entry]} of node {listed.at(int(row[entry]))!r}",
+        lambda entry: f"feature {column[entry]} of node {in_short(listed.at(int(row[entry])))}",
     )
     names = np.arange(width, dtype=np.int64)
     return FeatureEntries(listed, row, Names(column, names), values, names)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 import os
+import sys
 from itertools import chain
 from typing import Any, NoReturn
 
 import numpy as np
 
 from hopscale._core import _native
-from hopscale.exceptions import FileFormatError
+from hopscale.exceptions import FileFormatError, in_short
 from hopscale.graph import name_array
 from hopscale.io.assemble import FeatureEntries
 from hopscale.io.content import as_text
@@ -30,7 +30,7 @@ def read_feature_json(data: bytes, path: str | os.PathLike[str]) -> FeatureEntri
     --------
     >>> entries = read_feature_json(b'{"7": [3, 1, 3], "8": []}', "features.json")
     >>> entries.rows.tolist(), entries.features.vocabulary.tolist(), entries.listed.vocabulary.tolist()
-    ([0, 0, 0], [1, 3], ['7', '8'])
+    ([0, 0, 0], [3, 1], ['7', '8'])
     """
     entries = _at_once(data)
     if entries is not None:
@@ -41,7 +41,7 @@ def read_feature_json(data: bytes, path: str | os.PathLike[str]) -> FeatureEntri
             f'{path}: expected one object such as {{"0": [1, 5]}}, with the features of every node, '
             f"but the file holds a {type(by_node).__name__}"
         )
-    described = [_described(own, f"{path}, node {node!r}") for node, own in by_node.items()]
+    described = [_described(own, f"{path}, node {in_short(node)}") for node, own in by_node.items()]
     values = np.array([value for own in described for value in own.values()], dtype=np.float64)
     rows = np.repeat(np.arange(len(described)), np.fromiter(map(len, described), dtype=np.int64))
     return FeatureEntries(Names.of(by_node), rows, Names.of(chain.from_iterable(described)), values)
@@ -94,7 +94,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(keyed) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {twice!r} occurs twice in one object")
+        raise ValueError(f"the key {in_short(twice)} occurs twice in one object")
     return keyed
 
 
@@ -109,13 +109,14 @@ def _described(described: Any, where: str) -> dict[str, float]:
     if isinstance(described, list):
         for feature in described:
             if isinstance(feature, bool) or not isinstance(feature, (str, int)):
-                raise FileFormatError(f"{where}: {feature!r} is not a feature; expected a number or a text")
+                raise FileFormatError(f"{where}: {in_short(feature)} is not a feature; expected a number or a text")
         return dict.fromkeys(map(str, described), 1.0)
     if not isinstance(described, dict):
-        raise FileFormatError(f"{where}: expected a list of features or an object of values, not {described!r}")
+        raise FileFormatError(f"{where}: expected a list of features or an object of values, not {in_short(described)}")
     for feature, value in described.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= sys.float_info.max:
             raise FileFormatError(
-                f"{where}, feature {feature!r}: the value is {value!r}, but must be a finite number, not negative"
+                f"{where}, feature {in_short(feature)}: the value is {in_short(value)}, but must be a finite number, "
+                "not negative"
             )
     return described

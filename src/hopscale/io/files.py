@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import FileFormatError, ParameterError, Setting, warn
+from hopscale.checks import switch
+from hopscale.exceptions import FileFormatError, ParameterError, Setting, in_short, warn
 from hopscale.graph import AttributedGraph
 from hopscale.io.assemble import FeatureEntries, assemble
 from hopscale.io.columns import WIDE_TABLE, all_whole, is_amount_name, is_node_name, is_whole, may_be_header
@@ -38,6 +39,7 @@ def read_graph(
     unknown: Unknown = "isolate",
     header: bool | None = None,
     self_loops: bool = False,
+    max_unpacked: int | str | None = None,
 ) -> AttributedGraph:
     """Graph from files.
 
@@ -68,6 +70,9 @@ def read_graph(
         if it says so ("id", "source", ...), or has text where the second has numbers.
     self_loops : bool, default=False
         Keep self-loops.
+    max_unpacked : int or str, optional
+        Refuse a packed file (gzip, ``.npz``) that holds more than this, such as "16GiB". By default what the
+        environment variable HOPSCALE_MAX_UNPACKED says, or else a hundred times its size, and at least 256 MiB.
 
     Returns
     -------
@@ -108,19 +113,24 @@ def read_graph(
     array([4, 9])
     """
     check_unknown(unknown)
+    if header is not None:
+        switch("header", header)
     if content_kind(existing(edges)) == ".npz":
         if features is not None or labels is not None:
             raise ParameterError(f"{edges} holds features and labels itself: give no other files with it")
-        return read_npz(edges, self_loops=self_loops)
-    ends, weights = _read_edges(edges, header, weight)
+        return read_npz(edges, self_loops=self_loops, max_unpacked=max_unpacked)
+    ends, weights = _read_edges(read_content(edges, max_unpacked), edges, header, weight)
     ends = _named(ends).ordered()
     whole = not isinstance(ends.at(0), str)
     entries = None
     if features is not None:
-        entries = _read_features(features, header, value, ends.vocabulary, whole=whole, unknown=unknown)
+        data = read_content(features, max_unpacked)
+        entries = _read_features(data, features, header, value, ends.vocabulary, whole=whole, unknown=unknown)
     column = None
     if labels is not None:
-        rows = read_rows(read_content(labels), labels, header, node_columns=1, named=(node_column, label_column))
+        rows = read_rows(
+            read_content(labels, max_unpacked), labels, header, node_columns=1, named=(node_column, label_column)
+        )
         column = partial(
             read_labels, rows, whole=whole, node_column=node_column, label_column=label_column, unknown=unknown
         )
@@ -139,7 +149,9 @@ def _like_edges(column: Names, whole: bool, path: _PathLike) -> Names:
     named = _named(column)
     if _is_text(named):
         other = next(name for name in named.vocabulary.tolist() if not is_whole(name))
-        raise FileFormatError(f"{path}: node {other!r} is not a whole number, while all nodes of the edge file are")
+        raise FileFormatError(
+            f"{path}: node {in_short(other)} is not a whole number, while all nodes of the edge file are"
+        )
     return named
 
 
@@ -148,8 +160,10 @@ def _is_text(column: Names) -> bool:
     return len(column.vocabulary) > 0 and isinstance(column.vocabulary[0], str)
 
 
-def _read_edges(path: _PathLike, header: bool | None, weight: str | None) -> tuple[Names, NDArray[np.float64] | None]:
-    rows = read_rows(read_content(path), path, header, node_columns=2, number_at=2, named=(weight,))
+def _read_edges(
+    data: bytes, path: _PathLike, header: bool | None, weight: str | None
+) -> tuple[Names, NDArray[np.float64] | None]:
+    rows = read_rows(data, path, header, node_columns=2, number_at=2, named=(weight,))
     at = _amount_at(rows, "source,target,weight", weight)
     if at == 2 and weight is None and rows.header and not is_amount_name(rows.header[2]):
         if is_node_name(rows.header[2]) or not rows.header[0]:
@@ -169,9 +183,15 @@ def _read_edges(path: _PathLike, header: bool | None, weight: str | None) -> tup
 
 
 def _read_features(
-    path: _PathLike, header: bool | None, value: str | None, nodes: NDArray[Any], *, whole: bool, unknown: Unknown
+    data: bytes,
+    path: _PathLike,
+    header: bool | None,
+    value: str | None,
+    nodes: NDArray[Any],
+    *,
+    whole: bool,
+    unknown: Unknown,
 ) -> FeatureEntries:
-    data = read_content(path)
     rows = None
     if data.lstrip()[:1] in (b"{", b"["):
         raw = read_feature_json(data, path)
@@ -197,8 +217,8 @@ def _read_features(
 
 def _warn_of_first_line(first: str, second: str, path: _PathLike, things: str, names: str) -> None:
     warn(
-        f"{path}: the first line is read as {things}, {first!r} and {second!r}, which no other line names; if it "
-        "names the columns, give ",
+        f"{path}: the first line is read as {things}, {in_short(first)} and {in_short(second)}, which no other "
+        "line names; if it names the columns, give ",
         Setting("header", True),
         f" or call them {names}, and if it does not, give ",
         Setting("header", False),
@@ -231,5 +251,8 @@ def _amount_at(rows: Rows, layout: str, named: str | None, advice: str = "") -> 
     if rows.header and len(rows.header) < len(cells):
         raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s), but ", *rows.columns)
     if named is not None:
-        return rows.position(named)
+        at = rows.position(named)
+        if at >= len(cells):
+            raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s), but ", *rows.columns)
+        return at
     return 2 if len(cells) == 3 else None

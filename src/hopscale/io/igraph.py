@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from hopscale.exceptions import GraphError
+from hopscale.exceptions import GraphError, in_short
 from hopscale.graph import AttributedGraph, Directed, name_array, shown_name
 from hopscale.io.assemble import amounts, assemble
 from hopscale.io.edges import entries_by_node
-from hopscale.io.naming import Names
+from hopscale.io.naming import Names, check_attributes
 
 __all__ = ["from_igraph"]
 
@@ -53,7 +53,10 @@ def from_igraph(
     >>> from_igraph(igraph.Graph.Ring(4))  # doctest: +SKIP
     AttributedGraph(nodes=4, edges=4, features=0, feature_entries=0)
     """
+    if isinstance(graph, type) or not all(hasattr(graph, name) for name in ("get_edgelist", "vs", "es", "is_directed")):
+        raise GraphError(f"expected an igraph graph, not {type(graph).__name__}")
     pairs = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
+    check_attributes(features=features, weight=weight, label=label)
     vertex = set(graph.vs.attributes())
     names = name_array(graph.vs["name"] if "name" in vertex else range(len(graph.vs)))
     weights = None
@@ -65,7 +68,7 @@ def from_igraph(
         )
     for asked in (label, None if features == "features" else features):
         if asked is not None and asked not in vertex:
-            raise GraphError(f"no vertex attribute {asked!r}; there are {sorted(vertex)}")
+            raise GraphError(f"no vertex attribute {in_short(asked)}; there are {sorted(vertex)}")
     entries = None
     if features is not None and features in vertex:
         entries = entries_by_node(dict(zip(names.tolist(), graph.vs[features], strict=True)))

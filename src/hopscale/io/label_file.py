@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import os
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import FileFormatError, Setting, warn
+from hopscale.exceptions import FileFormatError, Setting, in_short, warn
 from hopscale.io.assemble import labels_at
 from hopscale.io.columns import is_whole
 from hopscale.io.delimited import Rows, read_columns
@@ -55,11 +57,11 @@ def read_labels(
         # Publishers do list a node twice; only a contradiction is a mistake.
         row = int(told[np.argmax(contrary)])
         raise FileFormatError(
-            f"{rows.path}, line {rows.line(row)}: node {named.at(row)!r} has label {texts[labels.codes[row]]!r}, "
-            f"but {texts[label[at[row]]]!r} before"
+            f"{rows.path}, line {rows.line(row)}: node {in_short(named.at(row))} has label "
+            f"{in_short(texts[labels.codes[row]])}, but {in_short(texts[label[at[row]]])} before"
         )
     used, given = np.unique(label, return_inverse=True)
-    column = labels_at(_typed(texts[used[used >= 0]].tolist()), given - (used[0] < 0))
+    column = labels_at(_typed(texts[used[used >= 0]].tolist(), rows.path), given - (used[0] < 0))
     if not unknown_nodes.any():
         return column
     names = list(dict.fromkeys(named.vocabulary[named.codes[unknown_nodes]].tolist()))
@@ -71,7 +73,7 @@ def read_labels(
         *rows.columns,
     )
     if unknown == "error" or unknown_nodes.all():
-        raise FileFormatError(f"{rows.path}, line {line}: node {names[0]!r} is", *advice)
+        raise FileFormatError(f"{rows.path}, line {line}: node {in_short(names[0])} is", *advice)
     left_out = f"the labels of {len(names)} node(s) are left out, {listing(names)}, the first in line {line}: they are"
     warn(f"{rows.path}: {left_out}", *advice)
     return column
@@ -89,8 +91,17 @@ def _refuse(rows: Rows, last: int) -> NoReturn:
     raise AssertionError(f"{rows.path} was refused, but every row is right")
 
 
-def _typed(texts: list[str]) -> list[Any]:
+def _typed(texts: list[str], path: str | os.PathLike[str]) -> list[Any]:
+    """Ints if all are and fit, floats if all are numbers, else the text."""
     try:
-        return list(map(int if all(map(is_whole, texts)) else float, texts))
+        if all(map(is_whole, texts)):
+            numbers = list(map(int, texts))
+            if all(-(2**63) <= number < 2**63 for number in numbers):
+                return numbers
+        floats = list(map(float, texts))
     except ValueError:
         return texts
+    if any(map(math.isinf, floats)):
+        wrong = in_short(texts[list(map(math.isinf, floats)).index(True)])
+        raise FileFormatError(f"{path}: the label {wrong} is not a finite number, while all others are numbers")
+    return floats

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import GraphError, ParameterError
+from hopscale.exceptions import GraphError, ParameterError, in_short
 from hopscale.graph import name_array, shown_name
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Names",
     "Unknown",
     "as_names",
+    "check_attributes",
     "check_unknown",
     "known_rows",
     "listing",
@@ -204,15 +205,22 @@ def known_rows(column: Names, names: NDArray[Any], *, source: str, things: str) 
         looks = f" (they look like {shown_name(names, 0)})" if len(names) else ""
         raise GraphError(
             f"{source} name {len(unknown.ordered().vocabulary)} that are not among the {len(names)} {things}{looks}; "
-            f"the first is {unknown.at(0)!r}"
+            f"the first is {in_short(unknown.at(0))}"
         )
     return rows
 
 
 def check_unknown(unknown: str) -> None:
     """Refuse a word that does not say what to do with nodes that no edge names."""
-    if unknown not in ("isolate", "error"):
-        raise ParameterError(f"unknown must be 'isolate' or 'error', not {unknown!r}")
+    if not isinstance(unknown, str) or unknown not in ("isolate", "error"):
+        raise ParameterError(f"unknown must be 'isolate' or 'error', not {in_short(unknown)}")
+
+
+def check_attributes(**names: Any) -> None:
+    """Refuse names of attributes that are no text."""
+    for parameter, name in names.items():
+        if name is not None and not isinstance(name, str):
+            raise ParameterError(f"must be the name of an attribute or None, not {in_short(name)}", parameter=parameter)
 
 
 def listing(names: Iterable[Hashable]) -> str:
@@ -223,12 +231,14 @@ def listing(names: Iterable[Hashable]) -> str:
     >>> listing(range(9))
     '0, 1, 2, 3, 4, ...'
     """
-    shown = list(map(repr, islice(names, 6)))
+    shown = list(map(in_short, islice(names, 6)))
     return ", ".join(shown[:5]) + (", ..." if len(shown) > 5 else "")
 
 
 def _whole(values: NDArray[Any]) -> NDArray[np.int64] | None:
     """Numbers of an array as int64, None if they are not all whole or do not fit."""
+    if values.ndim != 1 or isinstance(values, np.ma.MaskedArray):
+        return None
     if values.dtype.kind == "f":
         whole = np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) < _EXACT_FLOAT)
         return values.astype(np.int64) if whole.all() else None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hopscale.exceptions import GraphError
+from hopscale.exceptions import GraphError, in_short
 from hopscale.graph import AttributedGraph, Directed
 from hopscale.io.assemble import amounts, assemble
 from hopscale.io.edges import entries_by_node
-from hopscale.io.naming import Names
+from hopscale.io.naming import Names, check_attributes
 
 __all__ = ["from_networkx"]
 
@@ -58,8 +58,9 @@ def from_networkx(
     >>> from_networkx(friends)
     AttributedGraph(nodes=3, edges=2, features=2, feature_entries=2)
     """
-    if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
+    if isinstance(graph, type) or not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise GraphError(f"expected a networkx graph, not {type(graph).__name__}")
+    check_attributes(features=None if isinstance(features, Mapping) else features, weight=weight, label=label)
     nodes = list(graph.nodes)
     arcs = list(graph.edges(data=weight, default=_MISSING) if weight is not None else graph.edges(data=False))
     ends = Names.of(end for arc in arcs for end in arc[:2])
@@ -68,7 +69,7 @@ def from_networkx(
         weights = amounts(
             [1.0 if arc[2] is _MISSING else arc[2] for arc in arcs],
             weight,
-            lambda row: f"the edge {arcs[row][0]!r} to {arcs[row][1]!r}",
+            lambda row: f"the edge {in_short(arcs[row][0])} to {in_short(arcs[row][1])}",
         )
     by_node = features if isinstance(features, Mapping) else _attribute(graph, features, default="features")
     return assemble(
@@ -88,5 +89,5 @@ def _attribute(graph: Any, name: str | None, default: str | None = None) -> dict
         return None
     found = {node: value for node, value in graph.nodes(data=name, default=_MISSING) if value is not _MISSING}
     if not found and name != default and len(graph):
-        raise GraphError(f"no node has the attribute {name!r}")
+        raise GraphError(f"no node has the attribute {in_short(name)}")
     return found or None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import GraphError, HopscaleError, Setting, warn
+from hopscale.exceptions import GraphError, HopscaleError, Setting, in_short, warn
 from hopscale.graph import AttributedGraph, name_array
 from hopscale.io.assemble import FeatureEntries, amounts, assemble, label_array
 from hopscale.io.columns import WIDE_TABLE, is_amount_name, is_node_name
@@ -133,7 +133,7 @@ def _entries(table: _Table, node: str | None, feature: str | None, value: str | 
         values = None if value is None else table.amounts(value)
         return FeatureEntries(nodes, None, table.names(feature, 1), values)
     if value is not None:
-        raise GraphError(f"features has lists of features, which cannot share the values in column {value!r}")
+        raise GraphError(f"features has lists of features, which cannot share the values in column {in_short(value)}")
     counts, features = lists
     return FeatureEntries(nodes, np.repeat(np.arange(len(counts)), counts), features)
 
@@ -158,7 +158,10 @@ def _labels(table: _Table, node: str | None, label: str | None, unknown: Unknown
     named = table.names(node, 0)
     for row, (name, value) in enumerate(zip(named.vocabulary[named.codes].tolist(), column, strict=True)):
         if given.setdefault(name, value) != value:
-            raise GraphError(f"labels, row {row}: node {name!r} has label {value!r}, but {given[name]!r} before")
+            raise GraphError(
+                f"labels, row {row}: node {in_short(name)} has label {in_short(value)}, "
+                f"but {in_short(given[name])} before"
+            )
     known = rows_of(Names.of(given), nodes) >= 0
     if known.all() or not known.any() or unknown == "error":
         return label_array(given, nodes)  # which refuses unknown nodes among them
@@ -188,6 +191,7 @@ class _Table:
         self.role, self._pa = role, pa
         with self._in_words():
             self._table = pa.table(source)
+            self._table.validate(full=True)  # Arrow follows offsets and codes without looking at them
         # pandas sends its index along when it is more than a row number; it is not data of the user's.
         kept = [name for name in self._table.column_names if not name.startswith("__index_level_")]
         self.names_of_columns = kept
@@ -199,12 +203,13 @@ class _Table:
         name = self.names_of_columns[position] if name is None else name
         if self.names_of_columns.count(name) != 1:
             how = "no" if name not in self.names_of_columns else "more than one"
-            raise GraphError(f"{self.role} has {how} column {name!r}; its columns are {self.names_of_columns}")
+            raise GraphError(f"{self.role} has {how} column {in_short(name)}; its columns are {self.names_of_columns}")
         column = self._table.column(name)
         if column.null_count and not nulls:
             row = column.is_null().to_pylist().index(True)
             raise GraphError(
-                f"{self.role} has {column.null_count} missing value(s) in column {name!r}; the first is in row {row}"
+                f"{self.role} has {column.null_count} missing value(s) in column {in_short(name)}; "
+                f"the first is in row {row}"
             )
         return column
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hopscale.exceptions import ParameterError, Setting
+from hopscale.exceptions import GraphError, ParameterError, Setting, in_short
 from hopscale.graph import name_array
 from hopscale.io.atomic import replacing
 
@@ -90,11 +90,7 @@ def write_vectors(
     chosen = vector_format(path, format)
     names = check_exportable(ids, chosen)
     matrix = _checked_matrix(vectors, len(names))
-    header = [f"x{i}" for i in range(matrix.shape[1])] if columns is None else list(map(str, columns))
-    if len(header) != matrix.shape[1] or len({"id", *header}) <= len(header):
-        raise ParameterError(
-            f"columns must be {matrix.shape[1]} different names other than 'id', not {len(header)}: {header[:5]}..."
-        )
+    header = _checked_header(columns, matrix.shape[1])
     with replacing(path) as temporary:
         _WRITERS[chosen](temporary, names, matrix, header)
 
@@ -107,6 +103,8 @@ def vector_format(path: str | os.PathLike[str], name: str | None = None) -> str:
     >>> vector_format("vectors.vec")
     'word2vec'
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise ParameterError(f"the path of a file must be text or a pathlib.Path, not {in_short(path)}")
     suffix = Path(path).suffix.lower()
     chosen = _SUFFIXES.get(suffix) if name is None else name
     if chosen is None:
@@ -115,8 +113,8 @@ def vector_format(path: str | os.PathLike[str], name: str | None = None) -> str:
             f"{', '.join(_SUFFIXES)}, or give ",
             Setting("format"),
         )
-    if chosen not in _WRITERS:
-        raise ParameterError(f"format must be one of {', '.join(map(repr, _WRITERS))}, not {name!r}")
+    if not isinstance(chosen, str) or chosen not in _WRITERS:
+        raise ParameterError(f"format must be one of {', '.join(map(repr, _WRITERS))}, not {in_short(name)}")
     if chosen == "parquet":
         _pyarrow()
     return chosen
@@ -124,19 +122,25 @@ def vector_format(path: str | os.PathLike[str], name: str | None = None) -> str:
 
 def check_exportable(ids: Sequence[Hashable] | NDArray[Any], format_name: str) -> NDArray[Any]:
     """Names as they will be written, int64 or text, refusing those that a format cannot hold."""
-    names = name_array(ids)
+    try:
+        names = name_array(ids)
+    except GraphError as error:
+        raise ParameterError(str(error)) from error
     if names.dtype == np.int64:
         return names
-    text = list(map(name_text, names.tolist()))
+    try:
+        text = list(map(name_text, names.tolist()))
+    except (TypeError, ValueError, RecursionError) as error:  # thousands of digits, or of tuples in tuples
+        raise ParameterError(f"a name cannot be written as text ({error})") from error
     if not all(type(name) is str for name in names.tolist()):
         _refuse_ambiguous(names.tolist(), text)
     for name in text:
         if "\0" in name or not _is_unicode(name):
-            raise ParameterError(f"the name {name!r} cannot be written: it holds a NUL or half a character")
+            raise ParameterError(f"the name {in_short(name)} cannot be written: it holds a NUL or half a character")
         if format_name == "word2vec" and name.split() != [name]:
             raise ParameterError(
-                f"word2vec text cannot hold the name {name!r}: names there must not be empty or have white space; "
-                "write .csv, .tsv, .parquet or .npz instead"
+                f"word2vec text cannot hold the name {in_short(name)}: names there must not be empty or have white "
+                "space; write .csv, .tsv, .parquet or .npz instead"
             )
     return name_array(text)
 
@@ -167,12 +171,33 @@ def _refuse_ambiguous(names: list[Hashable], text: list[str]) -> None:
     seen: dict[str, Hashable] = {}
     for name, written in zip(names, text, strict=True):
         if written in seen:
-            raise ParameterError(f"the names {seen[written]!r} and {name!r} would both be written as {written!r}")
+            raise ParameterError(
+                f"the names {in_short(seen[written])} and {in_short(name)} would both be written as {in_short(written)}"
+            )
         seen[written] = name
 
 
+def _checked_header(columns: Iterable[str] | None, d: int) -> list[str]:
+    if columns is None:
+        return [f"x{i}" for i in range(d)]
+    header = [] if isinstance(columns, str) or not isinstance(columns, Iterable) else list(columns)
+    plain = all(isinstance(name, str) and "\0" not in name and _is_unicode(name) for name in header)
+    if not plain or len(header) != d or len({"id", *header}) <= d:
+        raise ParameterError(f"columns must be {d} different names other than 'id', not {in_short(columns)}")
+    return header
+
+
 def _checked_matrix(vectors: ArrayLike, count: int) -> NDArray[np.float32]:
-    matrix = np.asarray(vectors, dtype=np.float32)
+    try:
+        given = np.asarray(vectors)
+        if isinstance(vectors, np.ma.MaskedArray) or given.dtype.kind not in "biufO":
+            raise ParameterError(f"vectors must be plain real numbers, not {type(vectors).__name__} of {given.dtype}")
+        with np.errstate(over="ignore"):  # answered below
+            matrix = given.astype(np.float32, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, ParameterError):
+            raise
+        raise ParameterError(f"vectors must be an array of numbers, a row for each name ({error})") from error
     if matrix.ndim != 2 or len(matrix) != count:
         raise ParameterError(f"vectors must be one row for each of {count} names, but have shape {matrix.shape}")
     finite = np.isfinite(matrix).all(axis=1)

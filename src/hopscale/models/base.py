@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
@@ -16,16 +17,37 @@ from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import KnownParameters, check_seed, checked_fields, choice, parameter, seed_of, switch, whole
 from hopscale.compute.threads import Threads, checked_jobs
-from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, Setting, warn
+from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, Setting, in_short, warn
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
 from hopscale.io.vectors import write_vectors
 from hopscale.models.queries import VectorQueries, no_feature_vectors
 from hopscale.solvers import PMI, SGNS, Solver
 
-__all__ = ["MODELS", "NodeEmbedding", "SolverChoice"]
+__all__ = ["MODELS", "NodeEmbedding", "SolverChoice", "finite", "finite_numbers"]
 
 MODELS: dict[str, type[NodeEmbedding]] = {}
+
+
+class _NotFiniteError(ArithmeticError):
+    """Something is infinite, or not a number."""
+
+
+def finite(*arrays: NDArray[Any]) -> NDArray[Any]:
+    """The first array, if all of them are finite; within :func:`finite_numbers`."""
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise _NotFiniteError
+    return arrays[0]
+
+
+@contextmanager
+def finite_numbers(cause: str) -> Iterator[None]:
+    """Computing whose result is finite or an error that names the likely cause; NumPy's own warnings are not shown."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except (_NotFiniteError, np.linalg.LinAlgError) as error:
+        raise GraphError(f"the vectors would not be finite: {cause}") from error
 
 
 @dataclass(eq=False, repr=False)
@@ -130,7 +152,9 @@ class NodeEmbedding(KnownParameters, VectorQueries, TransformerMixin, BaseEstima
         # Learning sees parameters as their checks return them: arithmetic on NumPy's small integers would overflow.
         checked = copy(self)
         checked.__dict__.update(checked_fields(self))
-        checked._learn(graph, seed_of(self.random_state))
+        with finite_numbers("weights, values or parameters are too far apart for single precision"):
+            checked._learn(graph, seed_of(self.random_state))
+            finite(checked.embedding_, checked.feature_embedding_)
         self.__dict__.update({name: value for name, value in vars(checked).items() if name.endswith("_")})
         self.__dict__.pop("_node_index", None)
         self._warn_of_empty_dimensions()
@@ -247,7 +271,7 @@ class SolverChoice:
             names = ", ".join(map(repr, self.solvers))
             classes = ", ".join(type(make()).__name__ for make in self.solvers.values())
             raise ParameterError(
-                f"must be one of {names}, or a solver ({classes}), not {self.solver!r}", parameter="solver"
+                f"must be one of {names}, or a solver ({classes}), not {in_short(self.solver)}", parameter="solver"
             )
         return self.solvers[self.solver]()
 

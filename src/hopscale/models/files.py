@@ -4,7 +4,11 @@ Tensors ``embedding``, ``node_ids``, ``feature_names`` and those of the model's 
 UTF-8 bytes of a JSON list in which tuples are lists. Everything else is JSON in the metadata.
 
 Files age: settings that a file lacks get the value that they had when it was written (``settings_before``), settings
-that this version does not know are an error that names both versions. Files of format 1 are read, too.
+that this version does not know are an error that names both versions. Files of format 1, where a solver's settings were
+the model's, and of format 2, which had no digest, are read, too.
+
+A model gives the same bytes whenever it is saved, and a file that differs from what was written in any byte is refused.
+The digest shows damage; it is no signature, and everything is validated whatever it says.
 """
 
 from __future__ import annotations
@@ -20,21 +24,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 from sklearn.utils.validation import check_is_fitted
 
-from hopscale.exceptions import FileFormatError, ParameterError
-from hopscale.graph import name_array
+from hopscale.exceptions import FileFormatError, ParameterError, in_short
+from hopscale.graph import name_array, repeated_name
 from hopscale.io.atomic import replacing
-from hopscale.io.content import existing
+from hopscale.io.content import UnreadableFileError, existing
+from hopscale.io.tensors import DIGEST, has_digest, write_tensors
 from hopscale.models.base import MODELS, NodeEmbedding, SolverChoice
 from hopscale.solvers import PMI, SGNS, Solver
 
 __all__ = ["ModelFile", "load_model", "save_model"]
 
 FORMAT = "hopscale.model"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
+_MOST_NESTED = 32  # tuples in tuples
 _DTYPES = {"feature_probability": "F64", "singular_values": "F64"}  # all others are F32
 
 
@@ -98,10 +103,7 @@ def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
         **{fact: json.dumps(_plain(fact, value)) for fact, value in facts.items()},
     }
     with replacing(path) as temporary:
-        try:
-            save_file({key: np.ascontiguousarray(t) for key, t in tensors.items()}, temporary, metadata=metadata)
-        except SafetensorError as error:
-            raise OSError(f"cannot write {os.fspath(path)!r}: {error}") from error
+        write_tensors(temporary, tensors, metadata)
 
 
 def load_model(path: str | os.PathLike[str]) -> NodeEmbedding:
@@ -125,12 +127,14 @@ def load_model(path: str | os.PathLike[str]) -> NodeEmbedding:
         If the file is not a complete model, or was written by a later version that this one cannot
         read. A file that is not there raises a ``FileNotFoundError`` of the same family.
     """
-    if Path(path).is_dir():
-        raise FileFormatError(f"{os.fspath(path)} is a folder, not a model file")
-    path = existing(path)
+    path = existing(path, "a model")
     try:
         with safe_open(path, framework="numpy") as tensors:
             return ModelFile(path, tensors).model()
+    except FileFormatError:
+        raise
+    except OSError as error:
+        raise UnreadableFileError(f"{path} cannot be read: {error.strerror or error}") from error
     except SafetensorError as error:
         raise FileFormatError(
             f"{path} is not a complete safetensors file: it is cut short, damaged or something else ({error})"
@@ -146,12 +150,16 @@ class ModelFile:
         if self._metadata.get("format") != FORMAT:
             raise self.wrong("a safetensors file, but not a model that hopscale has saved")
         written = self._metadata.get("format_version", "")
-        if not (written.isascii() and written.isdigit()):
-            raise self.wrong(f"the format version is {written!r}, not a number")
+        if not (written.isascii() and written.isdigit() and len(written) < 10):
+            raise self.wrong(f"the format version is {in_short(written)}, not a number")
         if int(written) > FORMAT_VERSION:
             raise self.wrong(
                 f"its format is {written}, and this version reads up to {FORMAT_VERSION}: upgrade hopscale"
             )
+        # Whatever the version says: that is a single digit, which damage can change as well.
+        digest = self._metadata.get(DIGEST, "" if int(written) > 2 else None)
+        if digest is not None and not has_digest(path, digest):
+            raise self.wrong("the file is damaged: it is not what was saved")
         if int(written) < 2:
             try:
                 self._metadata.update(_from_format_1(self))
@@ -167,8 +175,8 @@ class ModelFile:
             raise self.wrong("there is no 'model'")
         if name not in MODELS:  # a file names its class; only classes that are here already are ever made from one
             raise self.wrong(
-                f"a model of class {name!r}, which is unknown here: import the module that defines it, or update "
-                f"hopscale. Known are {', '.join(MODELS)}"
+                f"a model of class {in_short(name)}, which is unknown here: import the module that defines it, or "
+                f"update hopscale. Known are {', '.join(MODELS)}"
             )
         model = self._built(MODELS[name], self.fact("parameters"), dict)
         if isinstance(model, SolverChoice) and isinstance(model.solver, dict):
@@ -178,6 +186,8 @@ class ModelFile:
         except ParameterError as error:
             raise self.wrong(str(error)) from error
         model.node_ids_ = self._names("node_ids")
+        if not len(model.node_ids_):
+            raise self.wrong("it has no nodes")
         model.feature_names_ = self._names("feature_names")
         d = self._tensor_kind("embedding")[1][-1:]
         model._restore(self.numbers("embedding", (len(model.node_ids_), *d)), self)
@@ -186,7 +196,9 @@ class ModelFile:
     def wrong(self, what: str) -> FileFormatError:
         """The error to raise, with the versions that matter."""
         written = self._metadata.get("hopscale_version", "an unknown version")
-        return FileFormatError(f"{self._path}: {what} (written by hopscale {written}, this is {version('hopscale')})")
+        return FileFormatError(
+            f"{self._path}: {what} (written by hopscale {written[:50]}, this is {version('hopscale')})"
+        )
 
     def fact(self, name: str, missing: Any = None) -> Any:
         """An entry of the metadata; without a value for ``missing``, it must be there."""
@@ -203,12 +215,12 @@ class ModelFile:
             raise self.wrong(f"{name!r} is not a whole number")
         return value
 
-    def solver(self, model: SolverChoice) -> Solver:
-        """The solver that the model was fitted with."""
-        return self._solver(model, self.fact("solver"))
+    def solver(self, model: SolverChoice, window: int) -> Solver:
+        """The solver that the model was fitted with, on walks of ``window`` hops."""
+        return self._solver(model, self.fact("solver"), window)
 
-    def numbers(self, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
-        """A tensor of finite numbers."""
+    def numbers(self, name: str, shape: tuple[int, ...], *, least: float = -math.inf) -> NDArray[Any]:
+        """A tensor of finite numbers of at least ``least``."""
         expected = (_DTYPES.get(name, "F32"), shape)
         found = self._tensor_kind(name)
         if found != expected:
@@ -218,16 +230,18 @@ class ModelFile:
         tensor = np.asarray(self._tensors.get_tensor(name))
         if not np.isfinite(tensor).all():
             raise self.wrong(f"the tensor {name!r} has values that are not finite")
+        if tensor.min(initial=0.0) < least:
+            raise self.wrong(f"the tensor {name!r} has values below {least:g}")
         return tensor
 
-    def _solver(self, model: SolverChoice, settings: Any) -> Solver:
+    def _solver(self, model: SolverChoice, settings: Any, window: int = 0) -> Solver:
         name = settings.pop("name", None) if isinstance(settings, dict) else None
         if not isinstance(name, str) or name not in model.solvers:
             raise self.wrong(f"its solver is not one of {', '.join(model.solvers)}")
         kind = type(model.solvers[name]())
         solver: Solver = self._built(kind, settings)
         try:
-            solver.check(window=0)
+            solver.check(window)
         except ParameterError as error:
             raise self.wrong(f"its solver cannot be: {error}") from error
         return solver
@@ -258,10 +272,10 @@ class ModelFile:
         tensor = np.asarray(self._tensors.get_tensor(name))
         if dtype == "U8":
             listed = self._parsed(tensor.tobytes(), f"the tensor {name!r}")
-            if not isinstance(listed, list) or not all(_is_name(entry) for entry in listed):
+            if not isinstance(listed, list) or not all(map(_is_name, listed)):
                 raise self.wrong(f"the tensor {name!r} does not hold a list of names")
             tensor = name_array(map(_with_tuples, listed))
-        if len(set(tensor.tolist())) < len(tensor):
+        if repeated_name(tensor, name) is not None:
             raise self.wrong(f"the tensor {name!r} has a name twice")
         return tensor
 
@@ -306,19 +320,19 @@ def _encoded_names(names: NDArray[Any], what: str) -> NDArray[Any]:
     for name in listed:
         if not _is_name(name, sequence=tuple):
             raise ParameterError(
-                f"cannot save the {what} {name!r} ({type(name).__name__}): names in a model file are text, finite "
-                "numbers, booleans or tuples of these"
+                f"cannot save the {what} {in_short(name)} ({type(name).__name__}): names in a model file are text, "
+                f"finite numbers, booleans or tuples of these, at most {_MOST_NESTED} deep"
             )
     try:
         # ASCII escapes also carry what UTF-8 cannot: half characters from undecodable file names.
         return np.frombuffer(json.dumps(listed).encode("ascii"), dtype=np.uint8)
-    except (ValueError, RecursionError) as error:  # thousands of digits, or of tuples in tuples
+    except ValueError as error:  # thousands of digits
         raise ParameterError(f"cannot save a {what}: {error}") from error
 
 
-def _is_name(name: Any, sequence: type[list[Any]] | type[tuple[Any, ...]] = list) -> bool:
+def _is_name(name: Any, sequence: type[list[Any]] | type[tuple[Any, ...]] = list, nested: int = _MOST_NESTED) -> bool:
     if isinstance(name, sequence):
-        return all(_is_name(part, sequence) for part in name)
+        return nested > 0 and all(_is_name(part, sequence, nested - 1) for part in name)
     return isinstance(name, (str, int)) or (isinstance(name, float) and math.isfinite(name))
 
 
@@ -342,4 +356,4 @@ def _plain(name: str, value: Any) -> Any:
         return int(value) if isinstance(value, Integral) else float(value)
     if name == "random_state":
         return None
-    raise ParameterError(f"cannot save {value!r}: expected a number, text, a boolean or None", parameter=name)
+    raise ParameterError(f"cannot save {in_short(value)}: expected a number, text, a boolean or None", parameter=name)

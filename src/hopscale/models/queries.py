@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import whole
-from hopscale.exceptions import ParameterError, UnknownNodeError, warn
+from hopscale.exceptions import ParameterError, UnknownNodeError, in_short, warn
 
 __all__ = ["VectorQueries", "no_feature_vectors"]
 
@@ -69,7 +69,7 @@ class VectorQueries:
         for label, columns in asked.items():
             vector, answer[label] = self.embedding_[row, columns], []
             if vector.any():
-                scores = (self.feature_embedding_[:, columns] @ vector).astype(np.float64)
+                scores = _products(self.feature_embedding_[:, columns], vector)
                 answer[label] = [(_plain(self.feature_names_[f]), float(scores[f])) for f in _largest(scores, k)]
         self._warn_of_nothing(node, [label for label, found in answer.items() if not found])
         return answer
@@ -121,17 +121,18 @@ class VectorQueries:
         if labels:
             where = "" if len(labels) == len(self.scale_columns_) else f" at scale {', '.join(labels)}"
             warn(
-                f"nothing is known of node {node!r}{where}: its vector is zero, since no feature stands out there or "
-                "none is met"
+                f"nothing is known of node {in_short(node)}{where}: its vector is zero, since no feature stands out "
+                "there or none is met"
             )
 
     def _columns(self, scale: int | str | None) -> slice:
         if scale is None:
             return slice(None)
         columns = self.scale_columns_
-        if str(scale) not in columns:
-            raise ParameterError(f"no scale {scale!r}; this model has {', '.join(columns)}")
-        return columns[str(scale)]
+        label = scale if isinstance(scale, str) else in_short(_plain(scale))
+        if label not in columns:
+            raise ParameterError(f"no scale {in_short(scale)}; this model has {', '.join(columns)}")
+        return columns[label]
 
     @cached_property
     def _node_index(self) -> dict[Hashable, int]:
@@ -142,7 +143,7 @@ class VectorQueries:
             return self._node_index[node]
         except (KeyError, TypeError):
             raise UnknownNodeError(
-                f"no node {node!r} in this model (ids look like {_plain(self.node_ids_[0])!r})"
+                f"no node {in_short(node)} in this model (ids look like {in_short(_plain(self.node_ids_[0]))})"
             ) from None
 
 
@@ -154,9 +155,13 @@ def no_feature_vectors(model: Any) -> str:
 def _cosine_similarity(vectors: NDArray[np.float32], row: int) -> NDArray[np.float64]:
     """Cosine of one row with all; 0 where either is a zero vector."""
     norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
-    products = (vectors @ vectors[row]).astype(np.float64)
-    scale = norms * norms[row]
+    products, scale = _products(vectors, vectors[row]), norms * norms[row]
     return np.divide(products, scale, out=np.zeros_like(products), where=scale > 0)
+
+
+def _products(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Products of all rows with one vector, in double precision: no product of float32 numbers is too large for it."""
+    return np.einsum("ij,j->i", vectors, vector, dtype=np.float64)
 
 
 def _largest(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +32,8 @@ from hopscale.paper.machine import machine, peak_mib, resident_mib
 from hopscale.paper.methods import method
 
 __all__ = ["Fit", "FitError", "fitted"]
+
+_PATIENCE = 5  # seconds in which a process should be able to clean up
 
 
 class FitError(HopscaleError):
@@ -63,13 +69,12 @@ def fitted(
     if not (facts.exists() and model.exists()):
         cache.mkdir(parents=True, exist_ok=True)
         job = {"fit": asdict(fit), "model": str(model), "data": data, "n_jobs": n_jobs}
-        worker = [sys.executable, "-c", f"from {__name__} import work; work()"]
-        done = subprocess.run(worker, input=json.dumps(job), capture_output=True, text=True, check=False)
-        if done.returncode:  # killed, for its memory say, or an error that nobody foresaw
-            lines = done.stderr.strip().splitlines()
-            answer = {"error": lines[-1] if lines and done.returncode > 0 else f"exit code {done.returncode}"}
+        code, output, errors = _in_a_process(json.dumps(job))
+        if code:  # killed, for its memory say, or an error that nobody foresaw
+            lines = errors.strip().splitlines()
+            answer = {"error": lines[-1] if lines and code > 0 else f"exit code {code}"}
         else:
-            answer = json.loads(done.stdout.splitlines()[-1])
+            answer = json.loads(output.splitlines()[-1])
         if "error" in answer:
             raise FitError(f"{fit.method} ({fit.solver}) on {fit.dataset}: {answer['error']}")
         with replacing(facts) as unfinished:  # last: whoever finds it finds the vectors too
@@ -77,8 +82,34 @@ def fitted(
     return load_model(model).embedding_, dict(json.loads(facts.read_text(encoding="utf-8")))
 
 
+def _in_a_process(job: str) -> tuple[int, str, str]:
+    """Exit code, output and errors of :func:`work`; interrupted, it has time to remove what it was writing."""
+    command = [sys.executable, "-c", f"from {__name__} import work; work()"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as worker:
+        try:
+            output, errors = worker.communicate(job)
+        except BaseException:
+            worker.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                worker.wait(timeout=_PATIENCE)
+            worker.kill()  # does nothing if it has ended
+            raise
+        return worker.returncode, output, errors
+
+
+def _end_with_parent() -> None:
+    """Terminate this process once the one that started it is gone: nobody waits for the fit any more."""
+    parent = os.getppid()
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 def work() -> None:
     """Make the fit that the standard input asks for in JSON, and print how it went, or ``{"error": ...}``."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     job = json.load(sys.stdin)
     fit, n_jobs = Fit(**job["fit"]), job["n_jobs"]
     with warnings.catch_warnings(record=True) as caught:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hopscale.exceptions import FileFormatError
-from hopscale.io.atomic import check_writable
+from hopscale.io.atomic import check_writable, wait_for_lock
 
 __all__ = ["Measurements", "Record", "Store", "identity", "records_of", "reference_values"]
 
@@ -70,7 +70,8 @@ class Store:
         """Append a record as one line, and wait until it is on disk."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a+b") as file:
-            if file.tell() > 0:
+            wait_for_lock(file)  # another process may be appending: its line only looks incomplete
+            if file.seek(0, os.SEEK_END) > 0:
                 file.seek(-1, os.SEEK_END)
                 if file.read(1) != b"\n":  # drop an incomplete line
                     file.seek(0)

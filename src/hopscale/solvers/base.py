@@ -16,7 +16,9 @@ from hopscale.compute import Threads
 from hopscale.compute.aligned import Floats
 from hopscale.walks import Scale, WalkContext
 
-__all__ = ["Solution", "Solver"]
+__all__ = ["MOST_NOISE", "Solution", "Solver"]
+
+MOST_NOISE = 8  # the largest exponent of p(f): far beyond it one feature alone is left
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from hopscale.compute import Operator, Threads
 from hopscale.compute.aligned import Floats
 from hopscale.compute.svd import leading_triplets
 from hopscale.exceptions import ParameterError, Setting, warn
-from hopscale.solvers.base import Solution, Solver
+from hopscale.solvers.base import MOST_NOISE, Solution, Solver
 from hopscale.walks import Scale, WalkContext
 from hopscale.walks.panels import ExactRows, Panel, PanelMatrix
 from hopscale.walks.sampling import RowSampler
@@ -34,6 +34,8 @@ TRIAL_PANELS = 8  # panels after which the size of all of them is judged
 EXACT_WORK = 2e12  # multiplications beyond which sampling rows is the quicker way
 MARGIN = 1e-5  # by which a ratio must pass one; float32 sums over long lists of neighbours err by less
 MAX_WALKS = 2**31 - 1  # a kernel's count of walks from a node
+LEAST_SHIFT, MOST_SHIFT = 1e-6, 1e6  # beyond, every ratio is a positive entry, or none
+FURTHEST = 2.0**100  # that noise may be from p(f), so that every ratio above one is a normal number of float32
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -64,22 +66,23 @@ class PMI(Solver):
 
     name = "pmi"
 
-    shift: float = parameter(1.0, number, least=0, above=True)
-    noise_exponent: float = parameter(1.0, number, least=0)
+    shift: float = parameter(1.0, number, least=LEAST_SHIFT, most=MOST_SHIFT)
+    noise_exponent: float = parameter(1.0, number, least=0, most=MOST_NOISE)
     rows: RowChoice = parameter("auto", choice, options=get_args(RowChoice))
     walks: int = parameter(800, whole, least=1, most=MAX_WALKS)
     memory_limit: int | str = parameter("4GiB", memory)
 
     def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> list[Solution]:
         """Solutions of all scales."""
-        return _Targets(self, context, engine, seed).solutions(scales)
+        probabilities = [context.feature_probability(scale) for scale in scales]
+        return _Targets(self, context, engine, seed, probabilities[-1]).solutions(scales, probabilities)
 
     def project(self, context: WalkContext, solutions: Sequence[Solution], engine: Threads, seed: int) -> list[Floats]:
         """Vectors of the nodes of another graph over the same features: M'·H·Σ⁻¹.
 
         Rows are sampled if those of ``fit`` were, so that the graph of ``fit`` gives its vectors again.
         """
-        targets = _Targets(self, context, engine, seed)
+        targets = _Targets(self, context, engine, seed, solutions[-1].feature_probability)
         return [targets.project(solution) for solution in solutions]
 
     def target(self, context: WalkContext, scale: Scale, engine: Threads, seed: int) -> Operator:
@@ -90,24 +93,43 @@ class PMI(Solver):
         ParameterError
             If they would take more memory than the limit, even those from samples.
         """
-        return _Targets(self, context, engine, seed).all_rows(scale)
+        probability = context.feature_probability(scale)
+        return _Targets(self, context, engine, seed, probability).all_rows(scale, probability)
 
     def neighbors(self, context: WalkContext, engine: Threads) -> Operator:
         """The matrix of one hop between nodes, which has no more entries than A."""
-        scaling = self.scaling(context.feature_probability(Scale((1,), 1)))
-        return engine.sparse(context.neighbor_rows(scaling))
+        probability = context.feature_probability(Scale((1,), 1))
+        units = _units(probability)
+        return engine.sparse(context.in_units(units).neighbor_rows(self.scaling_in(units, probability)))
 
-    def scaling(self, probability: NDArray[np.float64]) -> NDArray[np.float32]:
+    def scaling(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
         """1/(shift·q(f)), q the noise; 0 for features that are never seen, which then carry no information.
 
         Less a margin: a feature that is met everywhere has a ratio of one, and what rounding leaves above that would
         otherwise be factorised as if it meant something.
         """
         seen = probability > 0
-        noise = np.where(seen, probability**self.noise_exponent, 0.0)
-        noise *= probability.sum() / max(noise.sum(), 1e-300)
-        inverse = np.divide(1.0 - MARGIN, noise * self.shift, out=np.zeros_like(probability), where=seen)
-        return inverse.astype(np.float32)
+        largest = np.frexp(probability.max(initial=0.0))[1]
+        share = np.ldexp(np.where(seen, probability, 0.0), -largest)
+        noise = np.where(seen, share**self.noise_exponent, 0.0)
+        noise *= share.sum() / max(noise.sum(), 1e-300)
+        expected = np.ldexp(noise, largest) * self.shift
+        with np.errstate(divide="ignore"):  # refused below
+            return np.divide(1.0 - MARGIN, expected, out=np.zeros_like(probability), where=seen)
+
+    def scaling_in(self, units: NDArray[np.int32], probability: NDArray[np.float64]) -> NDArray[np.float32]:
+        """The scaling of features in units 2^units[f], where single precision can hold it."""
+        scaling = np.ldexp(self.scaling(probability), units)
+        used = scaling[scaling != 0]
+        if not ((used > 1 / FURTHEST) & (used < FURTHEST)).all():
+            raise ParameterError(
+                "makes features so rare or so common that float32 cannot hold it: take one nearer to 1, a ",
+                Setting("shift"),
+                " nearer to 1, or a graph whose weights and values are less far apart",
+                parameter="noise_exponent",
+                value=self.noise_exponent,
+            )
+        return scaling.astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -123,13 +145,22 @@ class _Target:
 class _Targets:
     """The matrices of one fit: which form each has is decided by the memory limit."""
 
-    def __init__(self, solver: PMI, context: WalkContext, engine: Threads, seed: int) -> None:
-        self._solver, self._context, self._engine, self._seed = solver, context, engine, seed
+    def __init__(
+        self, solver: PMI, context: WalkContext, engine: Threads, seed: int, probability: NDArray[np.float64]
+    ) -> None:
+        self._solver, self._engine, self._seed = solver, engine, seed
+        # A ratio does not depend on the unit of a feature: in that of p(f), ratios of one come from numbers near one.
+        self._units = _units(probability)
+        self._context = context.in_units(self._units)
         self._memory = memory_bytes("memory_limit", solver.memory_limit)
 
-    def solutions(self, scales: Sequence[Scale]) -> list[Solution]:
-        probabilities = [self._context.feature_probability(scale) for scale in scales]
-        scalings = [self._solver.scaling(p) for p in probabilities]
+    def _scaling(self, probability: NDArray[np.float64]) -> NDArray[np.float32]:
+        scaling = self._solver.scaling_in(self._units, probability)
+        self._context.check_ratios(scaling)
+        return scaling
+
+    def solutions(self, scales: Sequence[Scale], probabilities: Sequence[NDArray[np.float64]]) -> list[Solution]:
+        scalings = [self._scaling(p) for p in probabilities]
         # All scales that walk in one sweep where they fit together; else one by one; else from samples.
         walked = [i for i, scale in enumerate(scales) if not scale.is_self]
         exact: dict[int, _Target] = {}
@@ -150,15 +181,15 @@ class _Targets:
         scale, sigma = solution.scale, solution.singular_values
         inverse = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=sigma > 0)
         basis = (solution.feature_vectors * inverse).astype(np.float32)
-        scaling = self._solver.scaling(solution.feature_probability)
+        scaling = self._scaling(solution.feature_probability)
         if scale.is_self:
             return self._engine.host(self._engine.sparse(self._context.own_rows(scaling)) @ self._engine.tall(basis))
         if solution.sampled or not self._may_be_exact([scale]):
             return self._sampler(scale, scaling).project(basis)
         return self._exact_rows.project(scale, scaling, basis, self._engine, at_once=self._at_once)
 
-    def all_rows(self, scale: Scale) -> Operator:
-        scaling = self._solver.scaling(self._context.feature_probability(scale))
+    def all_rows(self, scale: Scale, probability: NDArray[np.float64]) -> Operator:
+        scaling = self._scaling(probability)
         found = self._unsampled(scale, scaling)
         if found is not None:
             return found.operator
@@ -295,6 +326,11 @@ class _Targets:
             PanelMatrix([p for p in each if p], self._context.n_features, rows.width, engine) for each in stored
         ]
         return [_Target(matrix, _exact_words(matrix.entries)) for matrix in matrices]
+
+
+def _units(probability: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Exponents of powers of two near p(f)."""
+    return np.frexp(np.where(probability > 0, probability, 0.0))[1].astype(np.int32)
 
 
 def _exact_words(entries: int) -> str:

@@ -21,9 +21,10 @@ from hopscale.checks import choice, number, parameter, switch, whole
 from hopscale.compute import Threads
 from hopscale.compute.aligned import Floats, aligned, aligned_zeros
 from hopscale.exceptions import DivergenceError, ParameterError, Setting
-from hopscale.solvers.base import Solution, Solver
+from hopscale.solvers.base import MOST_NOISE, Solution, Solver
 from hopscale.walks import Scale, Start, WalkContext
 from hopscale.walks.sampling import noise_layout
+from hopscale.walks.transitions import in_unit
 
 __all__ = ["SGNS"]
 
@@ -87,10 +88,10 @@ class SGNS(Solver):
     walk_length: int = parameter(80, whole, least=1, most=MAX_STEPS)
     walks_per_node: int = parameter(10, whole, least=1, most=MAX_STEPS)
     start: Start = parameter("degree", choice, options=get_args(Start))
-    epochs: int = parameter(5, whole, least=1)
+    epochs: int = parameter(5, whole, least=1, most=MAX_STEPS)
     negatives: int = parameter(5, whole, least=1, most=MAX_NEGATIVES)
     share_negatives: bool = parameter(True, switch)
-    noise_exponent: float = parameter(1.0, number, least=0)
+    noise_exponent: float = parameter(1.0, number, least=0, most=MOST_NOISE)
     subsample: float = parameter(0.0, number, least=0)
     learning_rate: float = parameter(0.05, number, least=0, above=True)
     min_learning_rate: float = parameter(0.025, number, least=0)
@@ -165,17 +166,18 @@ class _Task:
         self.offset = random.random(n)
         self.tail = 1 if scale.is_self else int(self.rounds * TAIL)
         batch, shared = self._batch()
+        values, unit = in_unit(context.features)
         self.kernel = _native.SkipGram(
             context.transitions.kernel,
             context.kernel_features,
-            _native.Noise(*noise_layout(np.where(probability > 0, probability**solver.noise_exponent, 0.0))),
+            _native.Noise(*noise_layout(_noise(probability, unit, solver.noise_exponent))),
             hops=scale.mask,
             negatives=solver.negatives,
             batch=batch,
             shared=shared,
             seed=seed,
             scale=scale.hops[-1],
-            counts=_expected_counts(context),
+            counts=_expected_counts(values.data),
             keep=_keep_probability(probability, solver.subsample),
         )
         self.pairs_seen = 0
@@ -319,12 +321,17 @@ class _Task:
         return seen
 
 
-def _expected_counts(context: WalkContext) -> NDArray[np.float32] | None:
+def _expected_counts(values: NDArray[np.float32]) -> NDArray[np.float32] | None:
     """How often an entry of the context is a positive at a visit: its value over the mean value."""
-    values = context.features.data
     if not values.size or np.all(values == values[0]):
         return None
     return (values / np.float32(values.mean(dtype=np.float64))).astype(np.float32)
+
+
+def _noise(probability: NDArray[np.float64], unit: int, exponent: float) -> NDArray[np.float64]:
+    """Noise of each feature, in proportion to a power of p(f), with p(f) in units of 2^unit."""
+    seen = probability > 0
+    return np.where(seen, np.ldexp(np.where(seen, probability, 0.0), -unit) ** exponent, 0.0)
 
 
 def _keep_probability(probability: NDArray[np.float64], subsample: float) -> NDArray[np.float32] | None:

@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hopscale.exceptions import GraphError, warn
+from hopscale.exceptions import GraphError, in_short, warn
 
-__all__ = ["Task", "class_codes", "has_class", "has_value", "likely_task"]
+__all__ = ["Task", "class_codes", "has_class", "has_value", "label_column", "likely_task"]
 
 Task = Literal["classification", "regression"]
 
@@ -34,7 +34,7 @@ def likely_task(labels: ArrayLike) -> tuple[Task, str]:
     >>> likely_task(range(1000))
     ('regression', '1000 different whole numbers on 1000 labelled nodes')
     """
-    y = np.asarray(labels)
+    y = label_column(labels)
     known = y[has_value(y)] if y.ndim == 1 else y.ravel()
     if not _are_numbers(known):
         return "classification", "labels that are no numbers"
@@ -43,6 +43,14 @@ def likely_task(labels: ArrayLike) -> tuple[Task, str]:
     n, distinct = len(known), len(set(known.tolist()))
     few = distinct <= max(_FEW_VALUES, 2 * math.sqrt(n))
     return "classification" if few else "regression", f"{distinct} different whole numbers on {n} labelled nodes"
+
+
+def label_column(labels: ArrayLike) -> NDArray[Any]:
+    """Labels as an array."""
+    try:
+        return np.asarray(labels)
+    except ValueError as error:
+        raise GraphError(f"labels must be one value a node ({error})") from error
 
 
 def has_value(labels: NDArray[Any]) -> NDArray[np.bool_]:
@@ -108,12 +116,12 @@ def class_codes(labels: NDArray[Any]) -> tuple[NDArray[np.int64], list[Hashable]
     codes[known] = [code.setdefault(label, len(code)) for label in labels[known].tolist()]
     names, n = list(code), int(np.count_nonzero(known))
     if len(names) < 2:
-        found = f"all {n} labelled nodes are of class {names[0]!r}" if names else "no node has a label"
+        found = f"all {n} labelled nodes are of class {in_short(names[0])}" if names else "no node has a label"
         raise GraphError(f"{found}: there is nothing to tell apart")
     if len(names) > max(20, n // 2):
         raise GraphError(
             f"the labels are no classes: {n} labelled nodes have {len(names)} different ones, such as "
-            f"{names[0]!r} and {names[1]!r}. Is this the right column?"
+            f"{in_short(names[0])} and {in_short(names[1])}. Is this the right column?"
         )
     return codes, names
 
@@ -125,7 +133,7 @@ def _are_numbers(known: NDArray[Any]) -> bool:
 
 
 def _are_whole(numbers: NDArray[Any]) -> bool:
-    return numbers.dtype.kind in "iu" or all(float(each).is_integer() for each in numbers.tolist())
+    return numbers.dtype.kind in "iu" or all(isinstance(x, int) or float(x).is_integer() for x in numbers.tolist())
 
 
 def _is_known(label: Any) -> bool:

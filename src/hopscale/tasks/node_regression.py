@@ -80,7 +80,7 @@ def node_regression(
     X, y = check_vectors(vectors, labels)
     try:
         y = y.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise GraphError(f"labels must be numbers for a regression ({error})") from error
     known = has_value(y)
     X, y = X[known], y[known]

@@ -12,7 +12,7 @@ from hopscale.checks import number, whole
 from hopscale.compute.threads import Threads
 from hopscale.exceptions import GraphError, ParameterError
 from hopscale.graph import AttributedGraph
-from hopscale.tasks.labels import class_codes
+from hopscale.tasks.labels import class_codes, label_column
 
 __all__ = [
     "Record", "Split", "check_classes", "check_vectors", "graph_with", "held_out_splits", "in_parallel",
@@ -29,7 +29,12 @@ def check_vectors(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.flo
     """Validate vectors and labels and return them as arrays with one row per node; vectors become float64."""
     if labels is None:
         raise GraphError("labels is None: this graph carries no labels to predict")
-    X, y = np.asarray(vectors, dtype=np.float64), np.asarray(labels)
+    try:
+        X, y = np.asarray(vectors, dtype=np.float64), label_column(labels)
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, GraphError):
+            raise
+        raise GraphError(f"vectors must be an array of numbers, a row for each node ({error})") from error
     if X.ndim != 2:
         raise GraphError(f"vectors must be two-dimensional, one row per node, but have shape {X.shape}")
     if y.ndim != 1:

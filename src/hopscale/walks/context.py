@@ -7,7 +7,7 @@ feature f under the stationary walk is p(f) = E_ff/c, and PMI(v, f) = log((PʳF)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from hopscale._core import _native
 from hopscale.compute.threads import kernel_csr
+from hopscale.exceptions import GraphError
 from hopscale.walks.transitions import Start, Transitions
 
 __all__ = ["MAX_WINDOW", "Scale", "WalkContext", "positive_logs", "split_dimensions"]
 
 MAX_WINDOW = 30  # kernels take hops as the bits of a mask
+LARGEST = 2.0**120  # value of a feature in the unit of its mean: sums of such stay within float32
 
 
 @dataclass(frozen=True)
@@ -93,10 +95,22 @@ class WalkContext:
 
     @property
     def sees_nodes(self) -> bool:
-        """Whether the context of a walk is the nodes themselves."""
+        """Whether the context of a walk is the nodes themselves, in whichever units."""
         F = self.features
-        one_each = F.shape[0] == F.shape[1] == F.nnz and bool((F.data == 1).all())
+        one_each = F.shape[0] == F.shape[1] == F.nnz
         return one_each and bool((F.indices == np.arange(F.nnz)).all() and (np.diff(F.indptr) == 1).all())
+
+    def in_units(self, exponents: NDArray[np.int32]) -> WalkContext:
+        """The same walks, that see feature f in the unit 2^exponents[f]."""
+        F = self.features
+        with np.errstate(over="ignore"):  # answered by the next lines
+            data = np.ldexp(F.data, -exponents[F.indices])
+        if data.max(initial=0.0) >= LARGEST:
+            raise _too_far_apart()
+        features = sp.csr_array((data, F.indices, F.indptr), shape=F.shape, copy=not data.all())
+        if not data.all():  # as good as never met
+            features.eliminate_zeros()
+        return replace(self, features=features)
 
     @cached_property
     def kernel_features(self) -> _native.Csr:
@@ -121,16 +135,27 @@ class WalkContext:
                 weights += here * (hop in scale.hops) / len(scale.hops)
         return np.asarray(weights @ self.features.astype(np.float64)).ravel()
 
+    def check_ratios(self, scaling: NDArray[np.float32]) -> None:
+        """Refuse features whose largest value times their scaling is too large for single precision."""
+        if (self._largest_values * scaling.astype(np.float64)).max(initial=0.0) >= LARGEST:
+            raise _too_far_apart()
+
+    @cached_property
+    def _largest_values(self) -> NDArray[np.float64]:
+        largest = np.zeros(self.n_features)
+        np.maximum.at(largest, self.features.indices, self.features.data)
+        return largest
+
     def own_rows(self, scaling: NDArray[np.float32]) -> sp.csr_array:
         """Positive entries of log(scaling · F): scale 0, where no walk is taken."""
         F = self.features
         return positive_logs(F, F.data * scaling[F.indices])
 
     def neighbor_rows(self, scaling: NDArray[np.float32]) -> sp.csr_array:
-        """Positive entries of log(scaling · P): one hop between nodes, where the matrix is as sparse as A."""
-        A = self.transitions.adjacency
+        """Positive entries of log(scaling · PF): one hop between nodes, where the matrix is as sparse as A."""
+        A, units = self.transitions.adjacency, self.features.data.astype(np.float64)
         inverse = self.transitions.inverse_degrees
-        return positive_logs(A, np.repeat(inverse, np.diff(A.indptr)) * A.data * scaling[A.indices])
+        return positive_logs(A, np.repeat(inverse, np.diff(A.indptr)) * A.data * (units * scaling)[A.indices])
 
     def sees_features(self, scale: Scale) -> NDArray[np.bool_]:
         """Whether a walk from each node can meet any feature at this scale."""
@@ -142,6 +167,14 @@ class WalkContext:
             if hop in scale.hops:
                 seen |= here
         return seen
+
+
+def _too_far_apart() -> GraphError:
+    return GraphError(
+        "the graph's weights or feature values are too far apart to compute with: what one node has of a feature is "
+        f"over {LARGEST:.0e} times what walks meet of it. Drop the smallest weights or values, or bring them closer to "
+        "the others"
+    )
 
 
 def positive_logs(pattern: sp.csr_array, ratios: NDArray[Any]) -> sp.csr_array:

@@ -1,6 +1,9 @@
 """Steps of a random walk: every D⁻¹A is here.
 
 A adjacency, D degrees, c = ΣA, P = D⁻¹A. A walk from a node without edges has no first step.
+
+Weights may have any unit. Where single precision could not hold a product, rows or whole matrices are divided by powers
+of two, which moves no bit of a mantissa.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from numpy.typing import NDArray
 
 from hopscale._core import _native
 
-__all__ = ["Start", "Transitions", "alias_table", "scaled_rows", "smoothing"]
+__all__ = ["Start", "Transitions", "alias_table", "in_unit", "scaled_rows", "smoothing"]
 
 Start = Literal["degree", "node"]
 
@@ -97,17 +100,22 @@ class Transitions:
         offsets = self.adjacency.indptr.astype(np.int64)
         data = self.adjacency.data.astype(np.float32, copy=False)
         weighted = data.size > 0 and bool(np.any(data != data[0]))
-        keep, other = alias_table(data, offsets) if weighted else (None, None)
-        inverse = self.inverse_degrees if weighted else _inverse(np.diff(offsets).astype(np.float64))
+        indices = self.adjacency.indices.astype(np.int32, copy=False)
+        if not weighted:
+            inverse = _inverse(np.diff(offsets).astype(np.float64)).astype(np.float32)
+            return _native.Graph(offsets, indices, inverse_degrees=inverse, back=self.back, away=self.away)
+        keep, other = alias_table(data, offsets)
+        exponents = np.frexp(self.degrees)[1].astype(np.int32)  # a row sums to at least ½ and less than 1
         return _native.Graph(
             offsets,
-            self.adjacency.indices.astype(np.int32, copy=False),
-            inverse_degrees=inverse.astype(np.float32),
-            weights=data if weighted else None,
+            indices,
+            inverse_degrees=np.ldexp(self.inverse_degrees, exponents).astype(np.float32),
+            weights=np.ldexp(data, -np.repeat(exponents, np.diff(offsets))),
             keep=keep,
             other=other,
             back=self.back,
             away=self.away,
+            exponents=exponents,
         )
 
     def sample(self, starts: NDArray[np.int32], count: int, steps: int, seed: int) -> NDArray[np.int32]:
@@ -138,6 +146,15 @@ def smoothing(adjacency: sp.csr_array, strength: float) -> sp.csr_array:
     normalised = sp.diags_array(root) @ closed @ sp.diags_array(root)
     kept = (1.0 - strength) * sp.eye_array(adjacency.shape[0], format="csr")
     return sp.csr_array(kept + strength * normalised).astype(np.float32)
+
+
+def in_unit(matrix: sp.csr_array) -> tuple[sp.csr_array, int]:
+    """The matrix divided by a power of two, its largest entry then at least 1 and less than 2; and the exponent."""
+    exponent = int(np.frexp(matrix.data.max(initial=0.0))[1]) - 1 if matrix.nnz else 0
+    if exponent == 0:
+        return matrix.astype(np.float32, copy=False), 0
+    data = np.ldexp(matrix.data.astype(np.float32, copy=False), -exponent)
+    return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape), exponent
 
 
 def scaled_rows(matrix: sp.csr_array, weights: NDArray[np.float64]) -> sp.csr_array:

@@ -14,7 +14,7 @@ from hopscale.compute.svd import leading_triplets
 from hopscale.compute.threads import ranges
 from hopscale.graph import AttributedGraph
 from hopscale.models.matrix.base import MatrixEmbedding
-from hopscale.walks.transitions import scaled_rows
+from hopscale.walks.transitions import in_unit, scaled_rows
 
 __all__ = ["AANE"]
 
@@ -87,29 +87,35 @@ class AANE(MatrixEmbedding):
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, Matrix]:
         unit = engine.sparse(_unit_rows(graph.features))
+        pull = self._pull(graph.adjacency)
         random = np.random.default_rng(seed)
         start, _, _ = leading_triplets(unit, self.dimensions, engine, random=random)  # HHᵀ = S at full rank
         H = start.astype(np.float64)
         Z, U = H.copy(), np.zeros_like(H)
         with engine.bar(self.iterations, "alternate", "iteration") as bar:
             for _ in range(self.iterations):
-                H = self._updated(H, Z, Z - U, graph.adjacency, unit, engine)
-                Z = self._updated(Z, H, H + U, graph.adjacency, unit, engine)
+                H = self._updated(H, Z, Z - U, pull, unit, engine)
+                Z = self._updated(Z, H, H + U, pull, unit, engine)
                 U += H - Z
                 bar.update(1)
         return {"attributes": H}
 
+    def _pull(self, adjacency: sp.csr_array) -> sp.csr_array:
+        """λA, in double precision: of whatever size, it stays finite."""
+        A, exponent = in_unit(adjacency)
+        weights = np.ldexp((self.smoothness * A.data).astype(np.float64), exponent)
+        return sp.csr_array((weights, A.indices, A.indptr), shape=A.shape)
+
     def _updated(
-        self, X: Matrix, Y: Matrix, near: Matrix, adjacency: sp.csr_array, unit: Operator, engine: Threads
+        self, X: Matrix, Y: Matrix, near: Matrix, weights: sp.csr_array, unit: Operator, engine: Threads
     ) -> Matrix:
         """All rows of X that minimise the objective with Y fixed, kept near some others.
 
         x_i (2YᵀY + (λ Σ_j a_ij/|x_i − y_j| + ρ) I) = 2 s_i Y + λ Σ_j a_ij/|x_i − y_j| y_j + ρ near_i
         """
-        distances = _distances(X, Y, adjacency, engine)
+        distances = _distances(X, Y, weights, engine)
         inverse = np.divide(1.0, distances, out=np.zeros_like(distances), where=distances > 0)
-        strength = self.smoothness * adjacency.data * inverse
-        pull = sp.csr_array((strength, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+        pull = sp.csr_array((weights.data * inverse, weights.indices, weights.indptr), shape=weights.shape)
         similar = (unit @ (unit.T @ Y.astype(np.float32))).astype(np.float64)
         right = 2.0 * similar + pull @ Y + self.penalty * near
         values, Q = np.linalg.eigh(engine.gram(Y, Y))
@@ -119,6 +125,9 @@ class AANE(MatrixEmbedding):
 
 def _unit_rows(matrix: sp.csr_array) -> sp.csr_array:
     """The matrix with rows of length one, or zero."""
+    largest = np.asarray(matrix.max(axis=1).todense()).ravel()
+    exponents = np.repeat(np.frexp(largest)[1], np.diff(matrix.indptr))  # squares could leave float32's range
+    matrix = sp.csr_array((np.ldexp(matrix.data, -exponents), matrix.indices, matrix.indptr), shape=matrix.shape)
     length = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1, dtype=np.float64)).ravel())
     return scaled_rows(matrix, np.divide(1.0, length, out=np.zeros_like(length), where=length > 0))
 

@@ -14,7 +14,9 @@ from hopscale.compute.svd import MAX_RANK, balanced, leading_triplets, triplets_
 from hopscale.graph import AttributedGraph
 from hopscale.models.matrix.base import MatrixEmbedding
 from hopscale.solvers import PMI
+from hopscale.solvers.pmi import LEAST_SHIFT, MOST_SHIFT
 from hopscale.walks import Transitions, WalkContext
+from hopscale.walks.transitions import in_unit
 
 __all__ = ["ASNE"]
 
@@ -78,7 +80,7 @@ class ASNE(MatrixEmbedding):
     _: KW_ONLY
     attribute_weight: float = parameter(1.0, number, least=0, above=True)
     feature_dimensions: int = parameter(200, whole, least=1, most=MAX_RANK)
-    shift: float = parameter(1.0, number, least=0, above=True)
+    shift: float = parameter(1.0, number, least=LEAST_SHIFT, most=MOST_SHIFT)
     iterations: int = parameter(3, whole, least=1)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
@@ -108,7 +110,7 @@ class ASNE(MatrixEmbedding):
 
     def _basis(self, graph: AttributedGraph, random: np.random.Generator, engine: Threads) -> NDArray[np.float32]:
         """Orthonormal columns that span the leading part of the features."""
-        F = engine.sparse(graph.features.astype(np.float32))
+        F = engine.sparse(in_unit(graph.features)[0])
         rank = min(self.feature_dimensions, *F.shape)
         scores, sigma, _ = leading_triplets(F, rank, engine, random=random, doing="reduce features")
         return np.divide(scores, sigma, out=np.zeros_like(scores), where=sigma > 0).astype(np.float32)

@@ -13,7 +13,7 @@ from hopscale.compute.svd import leading_triplets, triplets_bytes
 from hopscale.compute.threads import TALL_CHUNK, ranges
 from hopscale.graph import AttributedGraph
 from hopscale.models.matrix.base import MatrixEmbedding
-from hopscale.walks.transitions import smoothing
+from hopscale.walks.transitions import Transitions, in_unit, smoothing
 
 __all__ = ["BANE"]
 
@@ -87,7 +87,7 @@ class BANE(MatrixEmbedding):
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[np.float32]]:
         step = engine.sparse(smoothing(graph.adjacency, self.strength))
-        M: Operator = engine.sparse(graph.features.astype(np.float32))
+        M: Operator = engine.sparse(in_unit(graph.features)[0])
         for _ in range(self.window):
             M = step @ M
         random = np.random.default_rng(seed)
@@ -104,8 +104,17 @@ class BANE(MatrixEmbedding):
                 bar.update(1)
                 if np.array_equal(B, before):  # and so it would stay
                     break
-        reached = (M @ np.ones((M.shape[1], 1), dtype=np.float32))[:, 0] > 0
-        return {"binary": B * reached[:, None]}
+        return {"binary": B * self._reached(graph)[:, None]}
+
+    def _reached(self, graph: AttributedGraph) -> NDArray[np.bool_]:
+        """Whether a feature is within reach of each node."""
+        walks, reached = Transitions(graph.adjacency), np.diff(graph.features.indptr) > 0
+        for _ in range(self.window):
+            found = reached | walks.reaches(reached)
+            if np.array_equal(found, reached):
+                break
+            reached = found
+        return reached
 
 
 def _improve(B: NDArray[np.float32], Q: NDArray[np.float32], G: NDArray[np.float32], engine: Threads) -> None:

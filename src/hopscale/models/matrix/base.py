@@ -51,14 +51,9 @@ class MatrixEmbedding(NodeEmbedding, abstract=True):
                 "Walklets to learn from its edges alone"
             )
         self._check_memory(graph)
-        try:
-            with self._engine() as engine:
-                blocks = {label: engine.host(x) for label, x in self._vectors(graph, seed, engine).items()}
-        except np.linalg.LinAlgError as error:
-            raise GraphError("the graph's weights or values span too wide a range to compute with") from error
+        with self._engine() as engine:
+            blocks = {label: engine.host(x) for label, x in self._vectors(graph, seed, engine).items()}
         embedding = np.hstack(list(blocks.values())).astype(np.float32)
-        if not np.isfinite(embedding).all():
-            raise GraphError("the vectors are not finite: the graph's weights or values span too wide a range")
         self.node_ids_, self.feature_names_ = graph.node_ids, name_array([])
         self._keep(embedding, {label: block.shape[1] for label, block in blocks.items()})
 
@@ -89,7 +84,7 @@ class MatrixEmbedding(NodeEmbedding, abstract=True):
 
     def _restore(self, embedding: NDArray[np.float32], file: Any) -> None:
         blocks = file.fact("blocks")
-        widths = blocks.values() if isinstance(blocks, dict) else [0]
-        if not blocks or not all(type(d) is int and d > 0 for d in widths) or sum(widths) != embedding.shape[1]:
+        widths = blocks if isinstance(blocks, dict) and all(blocks) else {"": 0}
+        if not all(type(d) is int and d > 0 for d in widths.values()) or sum(widths.values()) != embedding.shape[1]:
             raise file.wrong("'blocks' does not say how many dimensions each block has")
         self._keep(embedding, blocks)

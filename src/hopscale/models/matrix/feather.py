@@ -12,11 +12,15 @@ from hopscale.compute import Threads
 from hopscale.compute.operators import Dense
 from hopscale.compute.svd import leading_triplets
 from hopscale.compute.threads import ranges
+from hopscale.exceptions import GraphError, Setting
 from hopscale.graph import AttributedGraph
 from hopscale.models.matrix.base import MatrixEmbedding
 from hopscale.walks import Transitions
+from hopscale.walks.transitions import in_unit
 
 __all__ = ["FEATHER"]
+
+PHASES = 2.0**23  # the largest argument of a cosine: from there on float32 knows whole numbers only
 
 
 @dataclass(eq=False, repr=False)
@@ -89,12 +93,21 @@ class FEATHER(MatrixEmbedding):
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[np.float32]]:
         random = np.random.default_rng(seed)
-        features = engine.sparse(graph.features.astype(np.float32))
+        unit, exponent = in_unit(graph.features)
+        features = engine.sparse(unit)
         x, _, _ = leading_triplets(features, min(self.feature_dimensions, *features.shape), engine, random=random)
-        columns = Dense(self._characteristic(graph, x, engine), engine)
+        x = np.ldexp(x, exponent)
+        if not float(np.abs(x).max(initial=0.0)) * self.largest_point < PHASES:
+            raise GraphError(
+                "feature values are too large to tell their cosines: divide them by a number, or take a smaller ",
+                Setting("largest_point"),
+            )
+        out = self._characteristic(graph, x, engine)
+        exponent = int(np.frexp(max(out.max(), -out.min()))[1])
+        columns = Dense(np.ldexp(out, -exponent, out=out), engine)  # squares of very small numbers would vanish
         # Thousands of columns that are functions of each other: their spectrum falls fast, and two passes tell it.
         scores, _, _ = leading_triplets(columns, self.dimensions, engine, random=random, iterations=2)
-        return {"characteristic": scores}
+        return {"characteristic": np.ldexp(scores, exponent)}
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         width = min(self.feature_dimensions, *graph.features.shape)

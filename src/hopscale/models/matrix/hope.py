@@ -16,6 +16,7 @@ from hopscale.compute.svd import MAX_RANK, balanced, leading_eigenpairs, leading
 from hopscale.graph import AttributedGraph
 from hopscale.models.matrix.base import MatrixEmbedding
 from hopscale.walks import Transitions
+from hopscale.walks.transitions import in_unit
 
 __all__ = ["HOPE"]
 
@@ -106,27 +107,30 @@ class HOPE(MatrixEmbedding):
             scores[np.diff(graph.adjacency.indptr) == 0] = 0.0  # isolated nodes carry no information
             return {"proximity": balanced(scores, sigma)}
         # S = BBᵀ = UΣ²Uᵀ, so that UΣ is its best factor.
-        B = engine.sparse(self._root(graph))
+        # Weights times 4 make `overlap` 4 times as large, and the others 16 times.
+        A, exponent = in_unit(graph.adjacency)
+        A, exponent = (2.0 * A, exponent - 1) if exponent % 2 else (A, exponent)
+        B = engine.sparse(self._root(A))
         scores, _, _ = leading_triplets(B, self.dimensions, engine, random=random)
-        return {"proximity": scores}
+        return {"proximity": np.ldexp(scores, exponent // 2 if self.proximity == "overlap" else exponent)}
 
     def _katz(self, graph: AttributedGraph, random: np.random.Generator, engine: Threads) -> NDArray[Any]:
         """The strongest of βλ/(1−βλ), among more of A's eigenvalues than are wanted: it favours positive ones."""
         rank = min(2 * self.dimensions, MAX_RANK)
-        A = engine.sparse(graph.adjacency.astype(np.float32))
+        A = engine.sparse(in_unit(graph.adjacency)[0])
         values, vectors = leading_eigenpairs(A, rank, engine, random=random)
         scaled = self.decay * values / max(float(np.abs(values[0])), 1e-300)
         strength = np.abs(scaled / (1.0 - scaled))
         order = np.argsort(-strength, kind="stable")[: self.dimensions]
         return np.asarray(vectors[:, order] * np.sqrt(strength[order]))
 
-    def _root(self, graph: AttributedGraph) -> sp.csr_array:
+    def _root(self, A: sp.csr_array) -> sp.csr_array:
         """The matrix B with S = BBᵀ."""
         if self.proximity == "overlap":
-            return Transitions(graph.adjacency).half_matrix()
+            return Transitions(A).half_matrix()
         if self.proximity == "common-neighbors":
-            return graph.adjacency.astype(np.float32)
+            return A.astype(np.float32)
         # A node with one neighbour joins no pair, whatever it counts for.
-        count = np.diff(graph.adjacency.indptr).astype(np.float64)
+        count = np.diff(A.indptr).astype(np.float64)
         weights = np.divide(1.0, np.log(np.maximum(count, 1.0)), out=np.zeros_like(count), where=count > 1)
-        return sp.csr_array(graph.adjacency @ sp.diags_array(np.sqrt(weights))).astype(np.float32)
+        return sp.csr_array(A @ sp.diags_array(np.sqrt(weights))).astype(np.float32)

@@ -15,6 +15,7 @@ from hopscale.compute.svd import balanced, leading_triplets, triplets_bytes
 from hopscale.graph import AttributedGraph
 from hopscale.models.matrix.base import MatrixEmbedding
 from hopscale.solvers import PMI
+from hopscale.solvers.pmi import LEAST_SHIFT, MOST_SHIFT
 from hopscale.walks import Scale, Transitions, WalkContext
 from hopscale.walks.context import MAX_WINDOW, positive_logs
 
@@ -80,7 +81,7 @@ class SINE(MatrixEmbedding):
 
     _: KW_ONLY
     window: int = parameter(10, whole, least=1, most=MAX_WINDOW)
-    shift: float = parameter(1.0, number, least=0, above=True)
+    shift: float = parameter(1.0, number, least=LEAST_SHIFT, most=MOST_SHIFT)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, q = graph.features.shape
@@ -101,5 +102,4 @@ def _association(features: sp.csr_array, shift: float) -> sp.csr_array:
     """Positive entries of log(ΣF·F_ij / (F_i·F_j·b)): how much more often a node has a feature than by chance."""
     rows, columns = (np.asarray(features.sum(axis=axis, dtype=np.float64)).ravel() for axis in (1, 0))
     expected = np.repeat(rows, np.diff(features.indptr)) * columns[features.indices] * shift
-    ratio = np.divide(features.data * rows.sum(), expected, out=np.zeros(features.nnz), where=expected > 0)
-    return positive_logs(features, ratio)
+    return positive_logs(features, features.data.astype(np.float64) * rows.sum() / expected)

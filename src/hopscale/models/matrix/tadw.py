@@ -9,12 +9,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.checks import even, number, parameter, whole
-from hopscale.compute import Threads
+from hopscale.compute import Operator, Threads
 from hopscale.compute.operators import TwoSteps
 from hopscale.compute.svd import MAX_RANK, leading_triplets, triplets_bytes
 from hopscale.graph import AttributedGraph
 from hopscale.models.matrix.base import MatrixEmbedding
 from hopscale.walks import Transitions
+from hopscale.walks.transitions import in_unit
 
 __all__ = ["TADW"]
 
@@ -102,10 +103,10 @@ class TADW(MatrixEmbedding):
         with engine.bar(self.iterations, "factorise", "iteration") as bar:
             for _ in range(self.iterations):
                 Y = engine.matmul(T, H.T)
-                seen = (walk @ Y.astype(np.float32)).astype(np.float64)
+                seen = _product(walk, Y)
                 W = engine.matmul(seen, np.linalg.inv(engine.gram(Y, Y) + ridge * np.eye(k)))  # a row a node
                 a, R = np.linalg.eigh(engine.gram(W, W))
-                met = (walk.T @ W.astype(np.float32)).astype(np.float64)
+                met = _product(walk.T, W)
                 H = R @ ((R.T @ engine.gram(met, T)) / (np.outer(a, b) + ridge))
                 bar.update(1)
         walks, features = W, engine.matmul(T, H.T)
@@ -121,7 +122,14 @@ def reduced_features(features: sp.csr_array, dimensions: int, random: np.random.
     n = features.shape[0]
     count = np.bincount(features.indices, minlength=features.shape[1])
     idf = (np.log((1 + n) / (1 + count)) + 1).astype(np.float32)
-    matrix = engine.sparse(sp.csr_array(features @ sp.diags_array(idf)).astype(np.float32))
+    unit, exponent = in_unit(features)
+    matrix = engine.sparse(sp.csr_array(unit @ sp.diags_array(idf)).astype(np.float32))
     rank = min(dimensions, *matrix.shape)
     scores, _, _ = leading_triplets(matrix, rank, engine, random=random, doing="reduce features")
-    return scores.astype(np.float64)
+    return np.ldexp(scores.astype(np.float64), exponent)
+
+
+def _product(matrix: Operator, x: Matrix) -> Matrix:
+    """The product in single precision, of numbers of any size."""
+    exponent = np.frexp(np.abs(x).max(initial=0.0))[1]
+    return np.ldexp((matrix @ np.ldexp(x, -exponent).astype(np.float32)).astype(np.float64), exponent)

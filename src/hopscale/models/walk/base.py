@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import choice, parameter, whole
 from hopscale.compute.svd import MAX_RANK
-from hopscale.exceptions import GraphError, ParameterError, Setting, warn
+from hopscale.exceptions import GraphError, ParameterError, Setting, in_short, warn
 from hopscale.graph import AttributedGraph, name_array
 from hopscale.io import as_graph
-from hopscale.models.base import NodeEmbedding, SolverChoice
+from hopscale.models.base import NodeEmbedding, SolverChoice, finite, finite_numbers
 from hopscale.solvers import PMI, Solution, Solver
 from hopscale.walks import Scale, Start, Transitions, WalkContext, split_dimensions
 from hopscale.walks.context import MAX_WINDOW
@@ -93,7 +93,7 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
         scales, solver = self._scales(), self.chosen_solver()
         solver.check(max(scale.hops[-1] for scale in scales))
         if len(self.bias) != 2 or min(self.bias) <= 0:
-            raise ParameterError(f"must be a pair of positive numbers, not {self.bias!r}", parameter="bias")
+            raise ParameterError(f"must be a pair of positive numbers, not {in_short(self.bias)}", parameter="bias")
         if self.bias != (1.0, 1.0) and isinstance(solver, PMI) and solver.rows == "exact":
             raise ParameterError(
                 "is for walks without a bias: where a walk remembers its last step, rows are known from samples only",
@@ -108,8 +108,6 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
             solutions = solver.fit(context, scales, engine, seed)
         embedding = np.hstack([solution.node_vectors for solution in solutions])
         feature_embedding = np.hstack([solution.feature_vectors for solution in solutions])
-        if not np.isfinite(embedding).all() or not np.isfinite(feature_embedding).all():
-            raise GraphError("the vectors are not finite: the graph's weights or values span too wide a range")
         self.node_ids_, self.feature_names_ = graph.node_ids, names
         self.solver_, self.seed_, self.context_ = solver, seed, self.context
         self.bias_ = float(self.bias[0]), float(self.bias[1])
@@ -145,8 +143,8 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
             raise self._not_inductive("its context holds the training nodes themselves")
         graph = as_graph(graph)
         context = WalkContext(Transitions(graph.adjacency, *self.bias_), self._matched_features(graph), self.start)
-        with self._engine() as engine:
-            return np.hstack(self.solver_.project(context, self.solutions_, engine, self.seed_))
+        with finite_numbers("the model does not fit the graph, or its file is damaged"), self._engine() as engine:
+            return finite(np.hstack(self.solver_.project(context, self.solutions_, engine, self.seed_)))
 
     # Checking what came in.
 
@@ -185,8 +183,8 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
             raise GraphError(
                 "with ",
                 Setting("ego", True),
-                f" a node is a feature as well, but {next(name for name in nodes if name in taken)!r} is the name of "
-                f"a feature already ({len(taken)} such name(s)): rename the feature(s)",
+                f" a node is a feature as well, but {in_short(next(name for name in nodes if name in taken))} is the "
+                f"name of a feature already ({len(taken)} such name(s)): rename the feature(s)",
             )
         return name_array(features + nodes)
 
@@ -220,7 +218,7 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
             if not known.any():
                 raise GraphError(
                     "none of the graph's features is known to this model: features are matched by name, here "
-                    f"{graph.feature_names[unknown[0]]!r}, there {self.feature_names_[0]!r}"
+                    f"{in_short(graph.feature_names[unknown[0]])}, there {in_short(self.feature_names_[0])}"
                 )
             warn(
                 f"{len(unknown)} feature(s) ({int((~known).sum())} of {graph.features.nnz} entries) are unknown to "
@@ -296,17 +294,20 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
         except (TypeError, KeyError, ValueError) as error:
             raise file.wrong(f"'scales' does not list hops and dimensions ({error!r})") from error
         labels = {scale.label for scale in scales if scale.dimensions > 0}
-        if not scales or len(labels) < len(scales):
-            raise file.wrong("'scales' has none, or an empty or repeated one")
-        self.solver_, self.seed_, self.bias_ = file.solver(self), file.count("seed"), self._stored_bias(file)
+        if not scales or len(labels) < len(scales) or max(scale.dimensions for scale in scales) > MAX_RANK:
+            raise file.wrong("'scales' has none, or an empty, repeated or too large one")
+        self.solver_ = file.solver(self, max(scale.hops[-1] for scale in scales))
+        self.seed_, self.bias_ = file.count("seed"), self._stored_bias(file)
         self.context_ = file.fact("context", self.context)
         if self.context_ not in get_args(ContextKind):
             raise file.wrong(f"'context' is not one of {', '.join(get_args(ContextKind))}")
         q, d = len(self.feature_names_), sum(scale.dimensions for scale in scales)
         if embedding.shape[1] != d:
             raise file.wrong(f"the vectors have {embedding.shape[1]} dimensions, the scales {d}")
-        probability = file.numbers("feature_probability", (len(scales), q))
-        sigma = file.numbers("singular_values", (d,)) if isinstance(self.solver_, PMI) else None
+        if not q:
+            raise file.wrong("there is nothing in its context: 'feature_names' is empty")
+        probability = file.numbers("feature_probability", (len(scales), q), least=0)
+        sigma = file.numbers("singular_values", (d,), least=0) if isinstance(self.solver_, PMI) else None
         feature_embedding = file.numbers("feature_embedding", (q, d))
         solutions, first = [], 0
         for scale, entry, p in zip(scales, listed, probability, strict=True):
@@ -326,7 +327,11 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
 
     def _stored_bias(self, file: Any) -> tuple[float, float]:
         bias = file.fact("bias", list(self.bias))  # format 1 has none
-        if not isinstance(bias, list) or len(bias) != 2 or not all(isinstance(x, float) and 0 < x < 1e9 for x in bias):
+        if (
+            not isinstance(bias, list)
+            or len(bias) != 2
+            or not all(isinstance(x, float) and 1e-9 < x < 1e9 for x in bias)
+        ):
             raise file.wrong("'bias' is not a pair of positive numbers")
         return bias[0], bias[1]
 

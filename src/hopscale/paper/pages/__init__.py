@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hopscale.checks import choice
+from hopscale.io.atomic import replacing
 from hopscale.paper.pages import curves, scores, tables
 from hopscale.paper.pages.layout import draw, explained_marks
 from hopscale.paper.store import Measurements, records_of
@@ -64,7 +65,8 @@ def render(experiments: Sequence[str], folder: Path) -> list[Path]:
 
 
 def _write(path: Path, lines: Sequence[str]) -> Path:
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with replacing(path) as temporary:
+        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 

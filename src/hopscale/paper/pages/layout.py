@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hopscale.io.atomic import replacing
 from hopscale.paper.experiments import SUITABLE
 from hopscale.paper.store import Measurements, Record
 from hopscale.tasks.metrics import mean_and_error
@@ -80,10 +81,14 @@ def draw(plot: Callable[[Measurements, Any], None], measurements: Measurements, 
         figure = Figure(layout="constrained")
         plot(measurements, figure)
         path.parent.mkdir(parents=True, exist_ok=True)
-        paths = [path.with_suffix(f".{kind}") for kind in ("svg", "png")]
-        figure.savefig(paths[0], metadata={"Date": None})
-        figure.savefig(paths[1], dpi=150, metadata={"Software": None})
-    return paths
+        settings: dict[str, dict[str, Any]] = {
+            "svg": {"metadata": {"Date": None}},
+            "png": {"metadata": {"Software": None}, "dpi": 150},
+        }
+        for kind, setting in settings.items():
+            with replacing(path.with_suffix(f".{kind}")) as temporary:
+                figure.savefig(temporary, format=kind, **setting)
+    return [path.with_suffix(f".{kind}") for kind in settings]
 
 
 def panels_in_a_row(figure: Any, count: int, width: float = 4.0, height: float = 3.2) -> list[Any]:
