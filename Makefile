@@ -61,6 +61,15 @@ fuzz: $(VENV)/.developing
 		--table benchmarks/results/fuzz.md --report build/fuzz.jsonl; \
 		status=$$?; $(BIN)/python benchmarks/readme.py; exit $$status
 
+# The core of its own for each sanitizer is in build; with GCC on Linux only.
+SANITIZED := $(addprefix tests/,test_kernels.py test_kernel_arguments.py test_panels.py test_sgns.py test_threads.py \
+	test_io_readers.py test_concurrency.py::TestThreads \
+	$(foreach door,kernels edge_files feature_files,"fuzz/test_fuzz.py::test_random_inputs_are_answered[$(door)]"))
+
+sanitize: $(VENV)/.developing
+	tests/sanitize/run $(BIN)/python address $(SANITIZED)
+	tests/sanitize/run $(BIN)/python thread $(SANITIZED)
+
 bench: $(VENV)/.developing
 	@test -n "$$HOPSCALE_DATA" || { echo "make bench: HOPSCALE_DATA must name the folder of the data sets" >&2; exit 1; }
 	set -e; for program in $(BENCHMARKS); do $(BIN)/python $$program; done

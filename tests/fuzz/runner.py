@@ -167,7 +167,7 @@ def _process(door, first, count, seconds, tally):
         if not os.path.exists(f"{report}.progress"):
             raise RuntimeError(f"the process for {door} did not start:\n{words}")
         reached, *counts = _COUNTS.unpack(Path(f"{report}.progress").read_bytes())
-        defects = [json.loads(text) for text in open(f"{report}.defects")]
+        defects = [json.loads(text) for text in Path(f"{report}.defects").read_text().splitlines()]
     for name, number in zip(SANE, counts, strict=True):
         tally.counts[name] += number
     for defect in defects:
@@ -211,9 +211,8 @@ def fuzz_all(doors, first, minutes, jobs, log=print):
                 total.defects.append(defect)
                 if (door, defect["place"]) not in seen:
                     seen.add((door, defect["place"]))
-                    log(
-                        f"{defect['verdict']}: {door} --seed {defect['seed']}: {defect['place']}\n    {defect['input'][:300]}"
-                    )
+                    log(f"{defect['verdict']}: {door} --seed {defect['seed']}: {defect['place']}")
+                    log(f"    {defect['input'][:300]}")
     return tallies
 
 

@@ -2,8 +2,8 @@
 
 import zlib
 
-from fuzz.generators import JSON
 from fuzz.doors.registry import door, followed, some, sound_npz
+from fuzz.generators import JSON
 
 
 def _file(m, data, name):
@@ -142,7 +142,7 @@ def npz_bytes(m):
 @door(400)
 def data_folders(m):
     data = repr(m.mutated(sound_npz()) if m.odd() else sound_npz())
-    name = m.word("graph", "cora", "digits", "../graph", "twitch-de", "graph.npz", "")
+    name = m.word("graph", "cora", "figure1", "../graph", "twitch-de", "graph.npz", "")
     where = (
         m.thing()
         if m.odd() and m.rarely(0.2)
@@ -156,8 +156,14 @@ def data_folders(m):
     return followed(m, f"load({name}, data={where}{settings})", 0.01)
 
 
+PICKLE = (
+    b"\x80\x02cnumpy.core.multiarray\n_reconstruct\nq\x00cnumpy\nndarray\nq\x01K\x00\x85q\x02U\x01bq\x03\x87q\x04Rq\x05"
+    b"(K\x01K\x02K\x02\x86cnumpy\ndtype\nq\x06U\x02f4q\x07K\x00K\x01\x87Rq\x08(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xff"
+    b"K\x00tb\x89U\x10" + b"\x00\x00\x80?" * 4 + b"tb."
+)
+
+
 @door(1500)
 def pickles(m):
-    data = b"\x80\x02cnumpy.core.multiarray\n_reconstruct\nq\x00cnumpy\nndarray\nq\x01K\x00\x85q\x02U\x01bq\x03\x87q\x04Rq\x05(K\x01K\x02K\x02\x86cnumpy\ndtype\nq\x06U\x02f4q\x07K\x00K\x01\x87Rq\x08(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89U\x10\x00\x00\x80?\x00\x00\x80?\x00\x00\x80?\x00\x00\x80?tb."
-    mutated = m.mutated(data, ["cos\nsystem\n", "tR.", "i4", "f8"])
+    mutated = m.mutated(PICKLE, ["cos\nsystem\n", "tR.", "i4", "f8"])
     return f"unpickled({mutated!r}, 'x')"

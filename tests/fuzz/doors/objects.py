@@ -49,8 +49,8 @@ def matrices(m):
     )
     if m.rarely(0.05):
         return f"new('MUSAE').fit(({adjacency}, {features}))"
-    return followed(m, f"AttributedGraph({adjacency}, {features}, directed='symmetrize'{settings})"
-                     if ", directed" not in settings else f"AttributedGraph({adjacency}, {features}{settings})")  # fmt: skip
+    directed = "" if ", directed" in settings else ", directed='symmetrize'"
+    return followed(m, f"AttributedGraph({adjacency}, {features}{directed}{settings})")
 
 
 @door(1000)
@@ -69,7 +69,8 @@ def tables(m):
         if len(names) == 2 and m.rarely(0.2):
             columns[1] = lists
         held = ", ".join(
-            f"{m.thing() if m.odd() and m.rarely(0.1) else repr(name)}: {text}" for name, text in zip(names, columns)
+            f"{m.thing() if m.odd() and m.rarely(0.1) else repr(name)}: {text}"
+            for name, text in zip(names, columns, strict=True)
         )
         return m.choice(
             [
@@ -101,9 +102,12 @@ def tables(m):
 @door(1000)
 def networkx_graphs(m):
     kind = m.choice(["Graph", "DiGraph", "MultiGraph", "MultiDiGraph"])
-    own = lambda: m.choice(
-        [lambda: m.listed(m.name), lambda: m.mapping(m.name, m.number, 3), lambda: m.array((3,)), m.thing]
-    )()
+
+    def own():
+        return m.one_of(
+            lambda: m.listed(m.name), lambda: m.mapping(m.name, m.number, 3), lambda: m.array((3,)), m.thing
+        )
+
     nodes = m.listed(
         lambda: f"({m.name()}, {{{m.choice([repr('features'), repr('x')])}: {own()}, 'label': {m.name()}}})", 0, 5, "[]"
     )
