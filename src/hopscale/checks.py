@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import Field, field, fields
 from functools import partial
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from hopscale.exceptions import ParameterError, in_short
 
 __all__ = [
     "KnownParameters",
+    "as_path",
     "check_seed",
     "checked_fields",
     "choice",
@@ -155,6 +158,13 @@ def in_words(size: float) -> str:
             return f"{size:.0f} {unit}"
         size /= 1024
     return f"{size:.1f} GiB"
+
+
+def as_path(path: Any) -> Path:
+    """The path of a file."""
+    if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
+        raise ParameterError(f"the path of a file must be text or a pathlib.Path, not {in_short(path)}")
+    return Path(path)
 
 
 def check_seed(name: str, random_state: Any) -> Any:

@@ -317,6 +317,11 @@ def _checked_labels(labels: ArrayLike | None, n: int) -> NDArray[Any] | None:
         array = np.array(labels)
     except ValueError as error:
         raise GraphError(f"labels must be one value or row of values a node ({error})") from error
+    if isinstance(labels, np.ma.MaskedArray) or array.dtype.kind == "V":
+        raise GraphError(
+            f"labels must be plain values, NaN or None where there is none, not {type(labels).__name__} of "
+            f"{array.dtype}"
+        )
     if array.shape[:1] != (n,):
         raise GraphError(f"labels has shape {array.shape}, but the graph has {n} nodes")
     return array

@@ -59,8 +59,8 @@ def _two_dimensional(matrix: Any, what: str) -> NDArray[np.float64]:
     if isinstance(matrix, np.ma.MaskedArray):
         raise GraphError(f"{what} has masked entries, which could mean anything: fill them, with 0 where nothing is")
     array = np.asarray(matrix)
-    if array.dtype.kind == "c":
-        raise GraphError(f"{what} has complex numbers: give real ones")
+    if array.dtype.kind not in "biufOSU":
+        raise GraphError(f"{what} must hold real numbers, not {array.dtype}")
     array = array.astype(np.float64, copy=False)
     if array.ndim != 2:
         raise GraphError(f"{what} must be two-dimensional, but has shape {array.shape}")

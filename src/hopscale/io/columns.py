@@ -26,7 +26,7 @@ WIDE_TABLE = (
 
 # Python reads whole numbers of so many digits whatever its settings; longer ones are text.
 _MOST_DIGITS = 640
-_WHOLE = re.compile(rf"-?(0|[1-9][0-9]{{0,{_MOST_DIGITS - 1}}})")
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 # What publishers call columns, without case, digits, spaces and underscores.
 _NODES = re.compile("(new)?id|(from|to)?node(id)?|source|target|src|dst|from|to|vertex")
 _AMOUNTS = re.compile(
@@ -35,14 +35,14 @@ _AMOUNTS = re.compile(
 
 
 def is_whole(text: str) -> bool:
-    """Whether a name is a whole number; ``007`` is not, so that postcodes keep their zeros.
+    """Whether a name is a whole number; ``007`` is not, so that postcodes keep their zeros, nor are 641 digits.
 
     Examples
     --------
     >>> is_whole("12"), is_whole("-3"), is_whole("007"), is_whole("1.0")
     (True, True, False, False)
     """
-    return _WHOLE.fullmatch(text) is not None
+    return len(text) <= _MOST_DIGITS and _has_digits(text)
 
 
 def all_whole(texts: list[str]) -> bool:
@@ -101,11 +101,11 @@ def looks_like_header(rows: Sequence[list[str]], *, node_columns: int, number_at
     """
     first = rows[0]
     nodes = first[:node_columns]
-    if all(map(is_node_name, nodes)) or (first[0] == "" and all(cell and not is_whole(cell) for cell in first[1:])):
+    if all(map(is_node_name, nodes)) or (first[0] == "" and all(cell and not _has_digits(cell) for cell in first[1:])):
         return True
-    if len(rows) == 1 or any(map(is_whole, nodes)):
+    if len(rows) == 1 or any(map(_has_digits, nodes)):
         return False
-    if all(map(is_whole, rows[1][:node_columns])):
+    if all(map(_has_digits, rows[1][:node_columns])):
         return True
     if number_at is None or min(map(len, rows)) <= number_at:
         return False
@@ -125,9 +125,13 @@ def may_be_header(*columns: tuple[str, int, NDArray[Any]]) -> bool:
     >>> may_be_header(("ann", 2, others), ("zoe", 1, others))
     False
     """
-    if any(is_whole(first) or (others == code).any() for first, code, others in columns):
+    if any(_has_digits(first) or (others == code).any() for first, code, others in columns):
         return False
     return any(len(np.unique(others)) < others.size for _, _, others in columns)
+
+
+def _has_digits(text: str) -> bool:
+    return _WHOLE.fullmatch(text) is not None
 
 
 def _plain(column: str) -> str:

@@ -10,8 +10,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from hopscale.checks import in_words, memory_bytes
-from hopscale.exceptions import FileFormatError, ParameterError, in_short
+from hopscale.checks import as_path, in_words, memory_bytes
+from hopscale.exceptions import FileFormatError, in_short
 
 __all__ = [
     "MissingFileError",
@@ -47,10 +47,7 @@ class UnreadableFileError(FileFormatError, OSError):
 
 def existing(path: str | os.PathLike[str], what: str = "the graph") -> Path:
     """Path of a file that exists; where it does not, the message names one that is spelt alike."""
-    try:
-        path = Path(path)
-    except TypeError:
-        raise ParameterError(f"the path of a file must be text or a pathlib.Path, not {in_short(path)}") from None
+    path = as_path(path)
     try:
         if path.is_dir():
             raise FileFormatError(f"{path} is a folder; name the file in it that holds {what}")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, HopscaleError, Setting, in_short, warn
-from hopscale.graph import AttributedGraph, name_array
+from hopscale.graph import AttributedGraph, name_array, repeated_name
 from hopscale.io.assemble import FeatureEntries, amounts, assemble, label_array
 from hopscale.io.columns import WIDE_TABLE, is_amount_name, is_node_name
 from hopscale.io.naming import Names, Unknown, check_unknown, known_rows, listing, rows_of
@@ -277,8 +277,9 @@ class _Table:
         # Each name becomes a Python object once, however often it occurs.
         names = column.chunk(0).dictionary.to_pylist()
         codes = np.concatenate([chunk.indices.to_numpy() for chunk in column.chunks])
-        if len(set(names)) == len(names):
-            return Names(codes, name_array(names))
+        vocabulary = name_array(names)
+        if repeated_name(vocabulary, "names of nodes and features") is None:
+            return Names(codes, vocabulary)
         distinct = Names.of(names)  # dictionaries of other makers may repeat a value
         return distinct.with_codes(distinct.codes[codes])
 

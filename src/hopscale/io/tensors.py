@@ -33,7 +33,8 @@ def write_tensors(path: Path, tensors: Mapping[str, NDArray[Any]], metadata: Map
     ...     has_digest(Path(folder, "t"), json.loads(Path(folder, "t").read_bytes()[8:-16])["__metadata__"][DIGEST])
     True
     """
-    words = dict(sorted({**metadata, DIGEST: _BLANK}.items()))
+    others = sorted((name, text) for name, text in metadata.items() if name != DIGEST)
+    words = {DIGEST: _BLANK, **dict(others)}  # first, where it is found whatever the others say
     entries: dict[str, Any] = {"__metadata__": words}
     contents, end = [], 0
     for name in sorted(tensors, key=lambda name: (-tensors[name].itemsize, name)):  # so that all are aligned

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hopscale.checks import as_path
 from hopscale.exceptions import GraphError, ParameterError, Setting, in_short
 from hopscale.graph import name_array
 from hopscale.io.atomic import replacing
@@ -103,9 +104,7 @@ def vector_format(path: str | os.PathLike[str], name: str | None = None) -> str:
     >>> vector_format("vectors.vec")
     'word2vec'
     """
-    if not isinstance(path, (str, os.PathLike)):
-        raise ParameterError(f"the path of a file must be text or a pathlib.Path, not {in_short(path)}")
-    suffix = Path(path).suffix.lower()
+    suffix = as_path(path).suffix.lower()
     chosen = _SUFFIXES.get(suffix) if name is None else name
     if chosen is None:
         raise ParameterError(

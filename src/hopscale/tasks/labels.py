@@ -113,7 +113,10 @@ def class_codes(labels: NDArray[Any]) -> tuple[NDArray[np.int64], list[Hashable]
     known = has_class(labels)
     code: dict[Hashable, int] = {}  # in order of appearance: labels of mixed types cannot be sorted
     codes = np.full(len(labels), -1, dtype=np.int64)
-    codes[known] = [code.setdefault(label, len(code)) for label in labels[known].tolist()]
+    try:
+        codes[known] = [code.setdefault(label, len(code)) for label in labels[known].tolist()]
+    except TypeError as error:
+        raise GraphError(f"labels must be one class a node ({error})") from None
     names, n = list(code), int(np.count_nonzero(known))
     if len(names) < 2:
         found = f"all {n} labelled nodes are of class {in_short(names[0])}" if names else "no node has a label"
@@ -141,3 +144,5 @@ def _is_known(label: Any) -> bool:
         return label is not None and bool(label == label)
     except TypeError:  # pandas.NA == pandas.NA has no truth value
         return False
+    except ValueError:  # nor has a comparison of arrays
+        return True

@@ -69,6 +69,9 @@ class HOPE(MatrixEmbedding):
 
     Notes
     -----
+    Vectors of ``"common-neighbors"`` and ``"adamic-adar"`` grow in proportion to the weights, those of ``"overlap"``
+    with the root of them; the other proximities do not know their unit.
+
     Time O(m·d) a pass, a dozen passes (rooted-pagerank: twenty times as many); memory O(m + n·d). Quick on any graph.
     It sees two steps far (katz and rooted-pagerank: further, with falling weight), and the largest hubs come first:
     :class:`NetMF` usually serves better. The paper's asymmetric proximities of directed graphs are lost, since edges
