@@ -4,6 +4,8 @@ VENV ?= .venv
 JOBS ?= auto
 FUZZ_MINUTES ?= 15
 FUZZ_SEED ?= 0
+TORTURE_SIGNALS ?= 1000
+TORTURE_SEED ?= 0
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -14,7 +16,7 @@ LOCK := requirements-dev.txt
 BENCHMARKS := $(filter-out %/measure.py %/libraries.py %/reference.py %/readme.py,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check setup lock format bench readme clean distclean always
+.PHONY: help demo test check setup lock format fuzz torture sanitize bench readme clean distclean always
 
 help:
 	@echo "make demo       learn, score, search and explain on built-in data"
@@ -24,6 +26,7 @@ help:
 	@echo "make lock       pin the development tools anew, with their hashes, in $(LOCK) (needs uv)"
 	@echo "make format     format the code"
 	@echo "make fuzz       random inputs for every door (FUZZ_MINUTES=15 FUZZ_SEED=0 JOBS=auto), counted in docs"
+	@echo "make torture    signals, full disks and several writers (TORTURE_SIGNALS=1000 TORTURE_SEED=0), counted in docs"
 	@echo "make sanitize   tests of the core under the sanitizers for addresses, undefined behaviour and threads"
 	@echo "make bench      run the benchmarks (HOPSCALE_DATA must name a folder of data sets)"
 	@echo "make readme     copy the benchmarks' results into README.md and docs"
@@ -60,6 +63,18 @@ fuzz: $(VENV)/.developing
 	$(BIN)/python -m tests.fuzz --minutes $(FUZZ_MINUTES) --seed $(FUZZ_SEED) --jobs $(JOBS) \
 		--table benchmarks/results/fuzz.md --report build/fuzz.jsonl; \
 		status=$$?; $(BIN)/python benchmarks/readme.py; exit $$status
+
+# The core of its own for each sanitizer is in build; with GCC on Linux only.
+SANITIZED := $(addprefix tests/,test_kernels.py test_kernel_arguments.py test_panels.py test_sgns.py test_threads.py \
+	test_io_readers.py test_concurrency.py::TestThreads \
+	$(foreach door,kernels edge_files feature_files,"fuzz/test_fuzz.py::test_random_inputs_are_answered[$(door)]"))
+
+sanitize: $(VENV)/.developing
+	tests/sanitize/run $(BIN)/python address $(SANITIZED)
+	tests/sanitize/run $(BIN)/python thread $(SANITIZED)
+
+torture: $(VENV)/.developing
+	$(BIN)/python tests/torture --signals $(TORTURE_SIGNALS) --seed $(TORTURE_SEED) --write
 
 bench: $(VENV)/.developing
 	@test -n "$$HOPSCALE_DATA" || { echo "make bench: HOPSCALE_DATA must name the folder of the data sets" >&2; exit 1; }

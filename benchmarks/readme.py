@@ -1,4 +1,4 @@
-"""Figures in the README and on pages written by hand come from the benchmarks' result files.
+"""Figures in the README and on pages written by hand come from the result files of benchmarks and attacks.
 
 Replaces what stands between ``<!-- benchmarks:NAME -->`` and ``<!-- /benchmarks -->`` by ``results/NAME.md``, or by
 ``docs/paper/NAME.md``, which ``hopscale reproduce`` writes.

@@ -10,12 +10,13 @@ import time
 
 import pytest
 
-from hopscale import MUSAE
+from hopscale import MUSAE, load_model
 from hopscale.datasets import figure1
 from hopscale.exceptions import HopscaleError, OutputError
 from hopscale.io import atomic
 from hopscale.io.atomic import check_writable, replacing
 from hopscale.io.vectors import write_vectors
+from hopscale.models import files
 from hopscale.paper.store import Store
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="no signals, no locks")
@@ -178,6 +179,21 @@ def test_several_writers_never_sweep_each_other(tmp_path):
     assert names_in(tmp_path) == ["v"]
 
 
+def test_model_that_is_replaced_while_it_is_read(tmp_path, monkeypatch):
+    """Its digest is computed from another opening of the file, which may be another file."""
+    models = [MUSAE(dimensions).fit(figure1()) for dimensions in (8, 4)]
+    models[0].save(tmp_path / "m")
+    check = files.has_digest
+
+    def replaced(path, digest):
+        if models[1:]:
+            models.pop().save(tmp_path / "m")
+        return check(path, digest)
+
+    monkeypatch.setattr(files, "has_digest", replaced)
+    assert load_model(tmp_path / "m").dimensions == 4
+
+
 def test_several_processes_append_records(tmp_path):
     program = (
         "import sys; from pathlib import Path; from hopscale.paper.store import Store\n"
@@ -262,7 +278,7 @@ class TestTermination:
         reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
         command = ["embed", "--graph", "graph.npz", "--model", "deepwalk", "-o", "pipe", "--format", "csv", "-q"]
         for sent, code, word in (
-            (signal.SIGTERM, 143, "hopscale: terminated\n"),
+            (signal.SIGTERM, 143, "hopscale: interrupted\n"),
             (signal.SIGINT, 130, "hopscale: interrupted\n"),
         ):
             with subprocess.Popen(

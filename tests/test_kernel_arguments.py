@@ -65,6 +65,7 @@ WRONG = {
         "other": [np.zeros(7, I32), None, *(replaced(np.zeros(8, I32), i) for i in (-1, 2, 7, 2**31 - 1))],
         "back": [0.0, -1.0, NAN, INF, 1e300],
         "away": [0.0, -1.0, NAN, INF, 1e-300],
+        "exponents": [np.zeros(3, I32), *(replaced(np.zeros(4, I32), k) for k in (-300, 300, 2**31 - 1, -(2**31)))],
     },
     "Csr": {
         "offsets": [

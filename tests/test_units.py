@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from hopscale import HOPE, MUSAE, PMI, SGNS, AttributedGraph, DeepWalk, Walklets, load_model
+from hopscale import HOPE, MUSAE, PMI, SGNS, TADW, AttributedGraph, DeepWalk, Walklets, load_model
 from hopscale._core import _native
 from hopscale.compute import Threads
 from hopscale.exceptions import GraphError, HopscaleError, ParameterError
 from hopscale.models import MODELS
 from hopscale.models.base import SolverChoice
 from hopscale.walks import Scale, Transitions, WalkContext
-from reference import best_approximation, dense, positive_pmi, random_graph
+from reference import best_approximation, dense, positive_pmi, random_graph, transition
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopscale.exceptions.HopscaleWarning")
 
@@ -182,6 +182,17 @@ class TestAgainstTheory:
         found = HOPE(6).fit_transform(graph).astype(float)
         best, sigma = best_approximation(B @ B.T, 6)
         np.testing.assert_allclose(found @ found.T, best, atol=1e-5 * sigma[0])
+
+    @pytest.mark.parametrize("size", [1.0, 1e3, 1e10, 1e30])
+    def test_tadw_on_fewer_features_than_dimensions(self, size):
+        """Walks of one feature have one direction, W ∝ (P + P²)Y: noise of the others must not be blown up."""
+        graph = AttributedGraph(self.graph().adjacency, np.full((self.N, 1), size))
+        model = TADW(8).fit(graph)
+        W, Y = (model.node_vectors(part).astype(float) / size for part in ("walks", "features"))
+        P = transition(dense(graph)[0])
+        expected = (P + P @ P) @ Y
+        np.testing.assert_allclose(W, expected * np.linalg.norm(Y) / np.linalg.norm(expected), atol=1e-5)
+        assert np.abs(W).max() > 0.01
 
     def test_too_far_apart_is_refused(self):
         A = np.zeros((6, 6))

@@ -32,7 +32,7 @@ _COUNTS = struct.Struct("<QQQQ")  # the number of the input that runs, and how m
 
 def verdict(text):
     """What became of an input, and, if that is a defect, the signature of the place and the traceback."""
-    from .names import SPACE, DifferenceError, HopscaleError, NotFiniteError, check, clear
+    from fuzz.names import SPACE, DifferenceError, HopscaleError, NotFiniteError, check, clear
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -44,12 +44,12 @@ def verdict(text):
             return "refused", "", ""
         except (NotFiniteError, DifferenceError) as error:
             return "not finite", f"{type(error).__name__}: {error}"[:200], traceback.format_exc()
-        except (KeyboardInterrupt, SystemExit):
+        except (KeyboardInterrupt, SystemExit, NameError, SyntaxError):  # the fuzzer's own mistakes
             raise
         except BaseException as error:  # a panic of Rust is no Exception
             places = [f for f in traceback.extract_tb(error.__traceback__) if "/hopscale/" in f.filename]
             if not places:
-                return "unmade", "", ""
+                return "unmade", "", traceback.format_exc()
             if type(error).__name__ == "NotFittedError":
                 return "refused", "", ""
             where = f"{places[-1].filename.rpartition('/hopscale/')[2]}:{places[-1].lineno}"
@@ -60,7 +60,7 @@ def verdict(text):
 
 def evaluate_all(door, first, count, seconds, report):
     """Evaluate inputs from ``first`` on; defects go to a file of lines, progress to another."""
-    from .doors import line
+    from fuzz.doors import line
 
     limited = "libasan" not in os.environ.get("LD_PRELOAD", "") and "libtsan" not in os.environ.get("LD_PRELOAD", "")
     if limited:
@@ -167,7 +167,7 @@ def _process(door, first, count, seconds, tally):
         if not os.path.exists(f"{report}.progress"):
             raise RuntimeError(f"the process for {door} did not start:\n{words}")
         reached, *counts = _COUNTS.unpack(Path(f"{report}.progress").read_bytes())
-        defects = [json.loads(text) for text in open(f"{report}.defects")]
+        defects = [json.loads(text) for text in Path(f"{report}.defects").read_text().splitlines()]
     for name, number in zip(SANE, counts, strict=True):
         tally.counts[name] += number
     for defect in defects:
@@ -211,9 +211,8 @@ def fuzz_all(doors, first, minutes, jobs, log=print):
                 total.defects.append(defect)
                 if (door, defect["place"]) not in seen:
                     seen.add((door, defect["place"]))
-                    log(
-                        f"{defect['verdict']}: {door} --seed {defect['seed']}: {defect['place']}\n    {defect['input'][:300]}"
-                    )
+                    log(f"{defect['verdict']}: {door} --seed {defect['seed']}: {defect['place']}")
+                    log(f"    {defect['input'][:300]}")
     return tallies
 
 
@@ -262,7 +261,7 @@ def main():
     elif options.minutes is None:
         _one(options.doors[0], options.seed, options.show)
     else:
-        from .doors import DOORS
+        from fuzz.doors import DOORS
 
         unknown = set(options.doors) - set(DOORS)
         if unknown:
@@ -282,7 +281,7 @@ def main():
 
 
 def _one(door, seed, show):
-    from .doors import line
+    from fuzz.doors import line
 
     text = line(door, seed)
     print(text)
@@ -293,6 +292,6 @@ def _one(door, seed, show):
 
 
 def _sweep():
-    from .names import SCRATCH
+    from fuzz.names import SCRATCH
 
     shutil.rmtree(SCRATCH, ignore_errors=True)

@@ -41,6 +41,7 @@ FORMAT = "hopscale.model"
 FORMAT_VERSION = 3
 
 _MOST_NESTED = 32  # tuples in tuples
+_ATTEMPTS = 10  # at reading a file that others replace meanwhile
 _DTYPES = {"feature_probability": "F64", "singular_values": "F64"}  # all others are F32
 
 
@@ -129,6 +130,26 @@ def load_model(path: str | os.PathLike[str]) -> NodeEmbedding:
         read. A file that is not there raises a ``FileNotFoundError`` of the same family.
     """
     path = existing(path, "a model")
+    for _ in range(_ATTEMPTS):
+        before = _identity(path)
+        try:
+            return _loaded(path)
+        except FileFormatError:
+            if _identity(path) == before:
+                raise  # else it was replaced while it was read
+    raise FileFormatError(f"{path} is being replaced all the time: load it later")
+
+
+def _identity(path: Path) -> tuple[int, ...] | None:
+    """Tells a file from one that takes its place."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns
+
+
+def _loaded(path: Path) -> NodeEmbedding:
     try:
         with safe_open(path, framework="numpy") as tensors:
             return ModelFile(path, tensors).model()

@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from hopscale.exceptions import FileFormatError
+from hopscale.exceptions import FileFormatError, OutputError
 from hopscale.io.atomic import check_writable, wait_for_lock
 
 __all__ = ["Measurements", "Record", "Store", "identity", "records_of", "reference_values"]
@@ -68,17 +68,21 @@ class Store:
 
     def append(self, record: Record) -> None:
         """Append a record as one line, and wait until it is on disk."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a+b") as file:
-            wait_for_lock(file)  # another process may be appending: its line only looks incomplete
-            if file.seek(0, os.SEEK_END) > 0:
-                file.seek(-1, os.SEEK_END)
-                if file.read(1) != b"\n":  # drop an incomplete line
-                    file.seek(0)
-                    file.truncate(file.read().rfind(b"\n") + 1)
-            file.write((json.dumps(record, allow_nan=False) + "\n").encode())
-            file.flush()
-            os.fsync(file.fileno())
+        line = (json.dumps(record, allow_nan=False) + "\n").encode()
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a+b") as file:
+                wait_for_lock(file)  # another process may be appending: its line only looks incomplete
+                if file.seek(0, os.SEEK_END) > 0:
+                    file.seek(-1, os.SEEK_END)
+                    if file.read(1) != b"\n":  # drop an incomplete line
+                        file.seek(0)
+                        file.truncate(file.read().rfind(b"\n") + 1)
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise OutputError(f"cannot write {str(self.path)!r}: {error.strerror}") from error
 
 
 def records_of(folder: Path, experiment: str) -> Store:
