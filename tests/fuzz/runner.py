@@ -63,7 +63,7 @@ def evaluate_all(door, first, count, seconds, report):
     from fuzz.doors import line
 
     limited = "libasan" not in os.environ.get("LD_PRELOAD", "") and "libtsan" not in os.environ.get("LD_PRELOAD", "")
-    if limited:
+    if limited and sys.platform == "linux":
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     faulthandler.enable()
     for each in (signal.SIGPROF, signal.SIGALRM):  # whose default is to end the process, in whatever code it is

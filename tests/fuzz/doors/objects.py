@@ -53,7 +53,7 @@ def matrices(m):
     return followed(m, f"AttributedGraph({adjacency}, {features}{directed}{settings})")
 
 
-@door(1000)
+@door(600)
 def tables(m):
     def column(n):
         if m.odd():
