@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from foreign import ForeignEngine, Opaque
 
 from hopscale.compute import Engine, Threads
-from hopscale.compute.operators import Dense, HStack, Residual, Series, TwoSteps
+from hopscale.compute.operators import Dense, HStack, Residual, Series, Steps, TwoSteps
 from hopscale.compute.svd import (
     LARGEST_CONDITION,
     leading_eigenpairs,
@@ -116,6 +116,8 @@ OPERATORS = {
     ),
     "Residual": (lambda at: Residual(at.sparse(M), at.tall(U), at.tall(V), at.engine), M - U @ V.T),
     "Series": (lambda at: Series(at.sparse(P), 0.6), 0.4 * np.linalg.inv(np.eye(N) - 0.6 * P)),
+    "Series of many terms": (lambda at: Series(at.sparse(P), 0.99), 0.01 * np.linalg.inv(np.eye(N) - 0.99 * P)),
+    "Steps": (lambda at: Steps(at.sparse(P), 3, at.sparse(M)), P @ P @ P @ M),
     "TwoSteps": (lambda at: TwoSteps(at.sparse(P)), (P + P @ P) / 2),
     "transposed": (lambda at: at.sparse(M).T, M.T),
     "transposed twice": (lambda at: at.sparse(M).T.T, M),

@@ -275,7 +275,7 @@ class TestAttributedMatrices:
         np.testing.assert_allclose(np.linalg.norm(model.embedding_, axis=0), best, rtol=0.02)
 
     def test_feather_refuses_what_does_not_fit(self, graph):
-        with pytest.raises(ParameterError, match=r"FEATHER would take about .* for 40 nodes.*raise it.*points"):
+        with pytest.raises(ParameterError, match=r"FEATHER on 40 nodes needs at least .* MiB.*raise it.*points"):
             FEATHER(8, memory_limit="900KB").fit(graph)
 
     def test_sine_estimates_what_would_take_too_long(self, monkeypatch):
@@ -291,7 +291,7 @@ class TestAttributedMatrices:
 
     def test_sine_refuses_what_does_not_fit(self):
         graph = datasets.erdos_renyi(4000, 8, 4, 50)
-        with pytest.raises(ParameterError, match=r"about [0-9,]+ MiB.*memory_limit.*smaller window"):
+        with pytest.raises(ParameterError, match=r"needs at least [0-9]+ MiB.*memory_limit.*smaller window"):
             SINE(8, memory_limit="3MB").fit(graph)
         assert SINE(8, window=1, memory_limit="3MB").fit_transform(graph).shape == (4000, 8)  # as sparse as the graph
 
@@ -310,7 +310,7 @@ def test_memory_is_told_before_it_is_taken(name):
     told = model._bytes_needed(graph)
     assert 0.9 * taken < told < 2.0 * taken
     model.set_params(memory_limit=int(0.99 * told))
-    with pytest.raises(ParameterError, match=rf"{name} would take about .* for 6,000 nodes.*fewer than 32 dim"):
+    with pytest.raises(ParameterError, match=rf"{name} on 6,000 nodes needs at least .*fewer than 32 dim"):
         model.fit(graph)
 
 

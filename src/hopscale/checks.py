@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from hopscale.exceptions import ParameterError, in_short
+from hopscale.exceptions import ParameterError, Setting, in_short
 
 __all__ = [
     "KnownParameters",
     "as_path",
+    "check_memory",
     "check_seed",
     "checked_fields",
     "choice",
@@ -146,6 +147,16 @@ def memory(name: str, value: Any) -> Any:
     """What :func:`memory_bytes` takes, as it is."""
     memory_bytes(name, value)
     return value
+
+
+def check_memory(what: str, needed: float, limit: int, instead: str) -> None:
+    """Refuse work that needs more than ``memory_limit``, and name the least that works."""
+    if needed > limit:
+        raise ParameterError(
+            f"{what} needs at least {math.ceil(needed / 2**20)} MiB beside the graph and the vectors, more than ",
+            Setting("memory_limit"),
+            f" ({in_words(limit)}): raise it, or {instead}",
+        )
 
 
 def in_words(size: float) -> str:

@@ -142,6 +142,12 @@ nb::tuple checked_sample_rows(const Held<Graph> &graph, const Held<Csr> &feature
                           owned(std::move(rows.values)));
 }
 
+// Whether a signal's handler has raised an error, such as Ctrl-C's; for use while the lock is released.
+bool interrupted() {
+    nb::gil_scoped_acquire lock;
+    return PyErr_CheckSignals() != 0;
+}
+
 nb::bytes joined(const std::string &names) { return nb::bytes(names.data(), names.size() - !names.empty()); }
 
 nb::object checked_encode_text(const nb::bytes &data, std::int64_t start, std::optional<char> delimiter,
@@ -154,9 +160,10 @@ nb::object checked_encode_text(const nb::bytes &data, std::int64_t start, std::o
         require(group >= -1 && group < int(groups.size()), "encode_text: groups must be numbers of groups, or -1");
     const auto encode = [&, text = std::string_view(data.c_str(), data.size()).substr(std::size_t(start))] {
         nb::gil_scoped_release release;
-        return encode_text(text, delimiter, groups);
+        return encode_text(text, delimiter, groups, interrupted);
     };
     auto coded = encode();
+    if (PyErr_Occurred()) throw nb::python_error();
     if (!coded) return nb::none();
     nb::list found;
     for (CodedCells &cells : *coded) found.append(nb::make_tuple(owned(std::move(cells.codes)), joined(cells.names)));
@@ -166,9 +173,10 @@ nb::object checked_encode_text(const nb::bytes &data, std::int64_t start, std::o
 nb::object bound_encode_features(const nb::bytes &data) {
     const auto encode = [text = std::string_view(data.c_str(), data.size())] {
         nb::gil_scoped_release release;
-        return encode_features(text);
+        return encode_features(text, interrupted);
     };
     auto coded = encode();
+    if (PyErr_Occurred()) throw nb::python_error();
     if (!coded) return nb::none();
     return nb::make_tuple(joined(coded->keys), owned(std::move(coded->lengths)), owned(std::move(coded->items.codes)),
                           joined(coded->items.names), coded->numbers, owned(std::move(coded->values.codes)),

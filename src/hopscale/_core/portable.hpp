@@ -107,8 +107,6 @@ struct SparseRows {
     std::vector<float> values;
 };
 
-constexpr int WALKS_PER_LOOK = 256;  // walks of a node between two looks at `stop`: a few thousand steps at most
-
 // Positive entries of log(scale_f · mean over walks of F[u, f]) for each node, u at the steps in `hops`. Values of F
 // are positive. Told to stop, it returns the rows that are complete. The features are a copy, which no store can
 // change: their pointers stay in registers.
@@ -127,7 +125,7 @@ SparseRows sample_rows(const Graph &graph, Csr features, const RowTask &task) {
         const double offset = random.uniform();
         const int64_t count = degree ? task.walks : 0;
         for (int64_t walk = 0; walk < count; ++walk) {
-            if (walk % WALKS_PER_LOOK == 0 && *task.stop) return rows;
+            if (*task.stop) return rows;
             int32_t u = v, last = second_order(graph) ? step(graph, random, v) : -1;
             int taken = 0;
             for (uint32_t h = task.hops >> 1; h; h >>= 1, ++taken) {
@@ -160,6 +158,8 @@ SparseRows sample_rows(const Graph &graph, Csr features, const RowTask &task) {
         touched.clear();
         rows.offsets.push_back(int64_t(rows.columns.size()));
     }
+    rows.columns.shrink_to_fit();  // they may be kept
+    rows.values.shrink_to_fit();
     return rows;
 }
 

@@ -1,6 +1,7 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <future>
@@ -19,6 +20,7 @@ constexpr std::ptrdiff_t LONGEST_CELL = 100'000;
 // number.
 constexpr int LONGEST_SEARCH = 1000;
 constexpr std::size_t BATCH = 64;  // cells whose places in memory are fetched at the same time
+constexpr std::size_t ROWS_PER_LOOK = 1 << 14;
 constexpr std::size_t WORTH_A_THREAD = std::size_t(1) << 22;
 constexpr std::uint64_t ONES = 0x0101010101010101u, HIGH = 0x80 * ONES;
 
@@ -133,9 +135,10 @@ private:
     }
 };
 
-// All rows of text; false if it is not plain. BLANKS: they divide cells.
+// All rows of text; false if it is not plain, or told to stop. BLANKS: they divide cells.
 template <bool BLANKS>
-bool read(const char *p, const char *end, char delimiter, const std::vector<int> &groups, std::vector<Dictionary> &to) {
+bool read(const char *p, const char *end, char delimiter, const std::vector<int> &groups, std::vector<Dictionary> &to,
+          const Stop &stop) {
     const auto stops = [delimiter](std::uint64_t w) {
         return BLANKS ? below(w, '!') | (w & HIGH) : same(w, delimiter) | line_ends(w);
     };
@@ -150,7 +153,8 @@ bool read(const char *p, const char *end, char delimiter, const std::vector<int>
         batch.clear();
         return fits;
     };
-    for (; p < end; ++p) {
+    for (std::size_t rows = 1; p < end; ++p, ++rows) {
+        if (rows % ROWS_PER_LOOK == 0 && stop()) return false;
         const char *line = p;
         skip_blanks();
         if (at_line_end()) continue;
@@ -181,22 +185,24 @@ bool read(const char *p, const char *end, char delimiter, const std::vector<int>
 }  // namespace
 
 std::optional<std::vector<CodedCells>> encode_text(std::string_view text, std::optional<char> delimiter,
-                                                   const std::vector<int> &groups) {
+                                                   const std::vector<int> &groups, const Stop &stop) {
     const auto n_groups = std::size_t(std::max(0, *std::max_element(groups.begin(), groups.end()) + 1));
     const std::size_t middle = text.size() < WORTH_A_THREAD ? text.npos : text.find('\n', text.size() / 2);
     const char *begin = text.data(), *end = begin + text.size(), *cut = middle == text.npos ? end : begin + middle + 1;
     std::vector<Dictionary> found(n_groups), rest(n_groups);
     const auto read_rows = delimiter ? read<false> : read<true>;
     const char sign = delimiter.value_or(' ');
+    std::atomic<bool> useless = false;  // what the other thread reads
     auto plain = std::async(cut < end ? std::launch::async | std::launch::deferred : std::launch::deferred, read_rows,
-                            cut, end, sign, std::cref(groups), std::ref(rest));
-    if (!read_rows(begin, cut, sign, groups, found) || !plain.get()) return {};
+                            cut, end, sign, std::cref(groups), std::ref(rest), [&] { return useless.load(); });
+    useless = !read_rows(begin, cut, sign, groups, found, stop);
+    if (useless || !plain.get()) return {};
     for (std::size_t g = 0; g < n_groups; ++g)
         if (!found[g].append(rest[g])) return {};
     return std::vector<CodedCells>(std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
 }
 
-std::optional<CodedFeatures> encode_features(std::string_view text) {
+std::optional<CodedFeatures> encode_features(std::string_view text, const Stop &stop) {
     const char *p = text.data(), *end = p + text.size();
     Dictionary keys, items, values;
     std::vector<std::int64_t> lengths;
@@ -231,6 +237,7 @@ std::optional<CodedFeatures> encode_features(std::string_view text) {
     if (sign != '{') return {};
     do {
         if (next() != '"' || !add_string(keys) || next() != ':') return {};
+        if (lengths.size() % ROWS_PER_LOOK == ROWS_PER_LOOK - 1 && stop()) return {};
         const std::size_t before = items.codes.size();
         sign = next();
         if (sign == 'n' && end - p > 2 && !std::memcmp(p, "ull", 3)) {

@@ -1,6 +1,7 @@
 // Text as codes of its distinct names.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,17 +21,19 @@ struct CodedFeatures {
     bool numbers;                       // whether items are not text
 };
 
+using Stop = std::function<bool()>;  // whether to give up, asked now and then; nothing is returned then
+
 // Cells of plain text, without the spaces and tabs around them; lines of nothing else are passed over. `groups` has for
 // each column the number of its group, or -1 if its cells are not wanted. Without a delimiter, spaces and tabs divide
 // cells. Nothing is returned for what is not plain: a row of another number of cells, a quoted cell that has quotes or
 // a line end in it or text after it, a cell of more than 100,000 bytes, more than 2^31 - 1 names, a thousand names
 // that collide and, without a delimiter, bytes that are not printable ASCII.
 std::optional<std::vector<CodedCells>> encode_text(std::string_view text, std::optional<char> delimiter,
-                                                   const std::vector<int> &groups);
+                                                   const std::vector<int> &groups, const Stop &stop);
 
 // JSON of one object whose values, where they are not null, are lists, either all of text or all of numbers, or objects
 // of numbers. Text keeps its escapes, and numbers are not looked at: whether they are right is for the caller to say.
 // Nothing is returned for all else, for a key that occurs twice and for a thousand names that collide.
-std::optional<CodedFeatures> encode_features(std::string_view text);
+std::optional<CodedFeatures> encode_features(std::string_view text, const Stop &stop);
 
 }  // namespace hopscale

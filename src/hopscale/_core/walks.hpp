@@ -1,6 +1,8 @@
 // Counter-based randomness, alias draws, and steps of a random walk.
 // In an unnamed namespace, because each instruction set's object file must keep its own copy.
 #pragma once
+#include <algorithm>
+
 #include "structs.hpp"
 
 namespace hopscale {
@@ -54,57 +56,94 @@ inline int32_t step(const Graph &graph, Random &random, int32_t v) {
 
 inline bool second_order(const Graph &graph) { return graph.back != 1.0f || graph.away != 1.0f; }
 
-// Whether u and v are neighbours.
-inline bool joined(const Graph &graph, int32_t u, int32_t v) {
+// The edge from u to v, or -1.
+inline int64_t edge(const Graph &graph, int32_t u, int32_t v) {
     int64_t begin = graph.offsets[u], end = graph.offsets[u + 1];
     while (begin < end) {
         const int64_t middle = begin + (end - begin) / 2;
-        if (graph.neighbors[middle] == v) return true;
+        if (graph.neighbors[middle] == v) return middle;
         if (graph.neighbors[middle] < v) begin = middle + 1;
         else end = middle;
     }
-    return false;
+    return -1;
 }
 
 // What an edge to u counts on a walk from `last`.
 inline float bias(const Graph &graph, int32_t last, int32_t u) {
-    return u == last ? graph.back : joined(graph, last, u) ? 1.0f : graph.away;
+    return u == last ? graph.back : edge(graph, last, u) >= 0 ? 1.0f : graph.away;
 }
 
-// Calls f(neighbour, share) for every share of v's edges in its alias table, until f says to stop.
-template <typename F> void each_share(const Graph &graph, int32_t v, F &&f) {
-    const int64_t begin = graph.offsets[v];
-    for (int64_t e = begin; e < graph.offsets[v + 1]; ++e) {
-        if (!f(graph.neighbors[e], graph.keep ? graph.keep[e] : 1.0f)) return;
-        if (graph.keep && !f(graph.neighbors[begin + graph.other[e]], 1.0f - graph.keep[e])) return;
+inline int64_t degree(const Graph &graph, int32_t v) { return graph.offsets[v + 1] - graph.offsets[v]; }
+
+// Calls f(e) for the edges of v to neighbours of `last` other than `last`, until f says to stop. It goes through the
+// shorter of the two lists: over all edges of a graph that is no more than its arboricity on average (Chiba and
+// Nishizeki 1985).
+template <typename F> void each_shared(const Graph &graph, int32_t last, int32_t v, F &&f) {
+    const bool own = degree(graph, v) <= degree(graph, last);
+    const int32_t from = own ? v : last, to = own ? last : v;
+    for (int64_t e = graph.offsets[from]; e < graph.offsets[from + 1]; ++e) {
+        const int32_t u = graph.neighbors[e];
+        const int64_t found = u == last ? -1 : edge(graph, to, u);
+        if (found >= 0 && !f(own ? e : found)) return;
     }
 }
 
-constexpr int TRIES = 64;  // of a biased step, before all edges are looked at
+// One step from v, come from `last`, however rarely a try would be accepted: first whether it goes back, to a neighbour
+// of `last` or away, then where.
+[[gnu::noinline]] int32_t rare_step(const Graph &graph, Random &random, int32_t last, int32_t v) {
+    const auto weight = [&](int64_t e) { return graph.weights ? double(graph.weights[e]) : 1.0; };
+    const int64_t begin = graph.offsets[v], end = graph.offsets[v + 1], home = edge(graph, v, last);
+    double shared = 0.0;
+    int64_t others = end - begin - (home >= 0);
+    each_shared(graph, last, v, [&](int64_t e) {
+        shared += weight(e);
+        --others;
+        return true;
+    });
+    const double all = graph.weights ? 1.0 / graph.inverse_degrees[v] : double(end - begin);
+    const double back = home >= 0 ? weight(home) : 0.0, away = others ? std::max(0.0, all - shared - back) : 0.0;
+    double left = random.uniform() * (graph.back * back + shared + graph.away * away) - graph.back * back;
+    if (left < 0) return last;
+    int32_t chosen = last;
+    if (left < shared) {
+        each_shared(graph, last, v, [&](int64_t e) {
+            chosen = graph.neighbors[e];
+            left -= weight(e);
+            return left >= 0;
+        });
+        return chosen;
+    }
+    // Away: few tries, unless most edges are shared, and then the list of `last` is as long as this one.
+    const auto leads_away = [&](int32_t u) { return u != last && edge(graph, last, u) < 0; };
+    for (int64_t tries = begin; tries < end; ++tries) {
+        const int32_t u = step(graph, random, v);
+        if (leads_away(u)) return u;
+    }
+    left = random.uniform() * away;
+    for (int64_t e = begin; e < end && left >= 0; ++e)
+        if (leads_away(graph.neighbors[e])) {
+            chosen = graph.neighbors[e];
+            left -= weight(e);
+        }
+    return chosen;
+}
+
+constexpr int TRIES = 64;              // of a biased step
+constexpr float ORDINARY = 1.0f / 16;  // acceptance of the rarest kind of step, from which on so many tries are few
 
 // One step from v, come from `last`: an edge counts `back` times as much if it returns, `away` times if it leads to
 // where `last` has no edge. By rejection: no table for each pair of edges, and few tries as a rule. Where p or q is
-// extreme and what they favour is rare, one pass over the edges ends it. Not inlined: it is large, and would take
-// registers from the loops that call it.
+// extreme, there are no more tries than edges to look at otherwise. Not inlined: it is large, and would take registers
+// from the loops that call it.
 [[gnu::noinline]] int32_t step(const Graph &graph, Random &random, int32_t last, int32_t v) {
-    const float larger = graph.back > graph.away ? graph.back : graph.away, most = larger > 1.0f ? larger : 1.0f;
-    for (int tries = 0; tries < TRIES; ++tries) {
+    const float most = std::max({graph.back, graph.away, 1.0f}), least = std::min({graph.back, graph.away, 1.0f});
+    const int64_t edges = std::min(degree(graph, v), degree(graph, last));
+    const int64_t limit = least >= ORDINARY * most ? TRIES : std::min<int64_t>(TRIES, edges);
+    for (int64_t tries = 0; tries < limit; ++tries) {
         const int32_t u = step(graph, random, v);
         if (random.uniform() * most < bias(graph, last, u)) return u;
     }
-    double total = 0.0;
-    each_share(graph, v, [&](int32_t u, float share) {
-        total += share * bias(graph, last, u);
-        return true;
-    });
-    double left = random.uniform() * total;
-    int32_t chosen = v;
-    each_share(graph, v, [&](int32_t u, float share) {
-        if (share > 0) chosen = u;
-        left -= share * bias(graph, last, u);
-        return left >= 0;
-    });
-    return chosen;
+    return rare_step(graph, random, last, v);
 }
 
 // The same, in place: `last` becomes where the walk was.

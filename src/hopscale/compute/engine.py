@@ -42,6 +42,9 @@ class Engine(Protocol):
     ) -> Iterator[Result]:
         """Results of ``function`` over ``tasks``, in order, of which at most ``at_once`` run at a time."""
 
+    def at_once(self, each: float) -> int:
+        """Pieces of so many bytes that may be held at once."""
+
     def normal(self, rows: int, columns: int, random: np.random.Generator) -> Tall:
         """A tall array of standard normal numbers."""
 
@@ -55,7 +58,7 @@ class Engine(Protocol):
         """The entry of the largest absolute value in each column; the first of several."""
 
     def scale(self, x: Tall, factors: Small) -> Tall:
-        """Each column of x times a number."""
+        """Each column of x times a number, perhaps in place."""
 
     def widen(self, x: Tall, columns: int) -> Tall:
         """x with columns of zeros up to that many."""

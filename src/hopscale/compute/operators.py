@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
@@ -9,7 +10,9 @@ import numpy as np
 
 from hopscale.compute.engine import Engine, Tall
 
-__all__ = ["Dense", "HStack", "Operator", "Residual", "Series", "TwoSteps"]
+__all__ = ["Dense", "HStack", "Operator", "Residual", "Series", "Steps", "TwoSteps"]
+
+MOST_POWERS = 200  # terms of a series of powers, beyond which Chebyshev's polynomials are summed
 
 
 class Operator(ABC):
@@ -89,7 +92,7 @@ class HStack(Operator):
         total = first @ x[:end]
         for part in others:
             begin, end = end, end + part.shape[1]
-            total = total + part @ x[begin:end]
+            total += part @ x[begin:end]
         return total
 
     def _transposed_times(self, y: Tall) -> Tall:
@@ -115,13 +118,25 @@ class Residual(Operator):
 
 
 class Series(Operator):
-    """(1 − α)·Σ αᵏ·Pᵏ: where a walk stops that goes on with probability α."""
+    """(1 − α)·Σ αᵏ·Pᵏ: where a walk stops that goes on with probability α.
+
+    P is similar to a symmetric matrix of norm 1. Where powers would take too many terms, Chebyshev's polynomials T_k
+    take fewer: with r = (1 − √(1 − α²))/α the same is √((1 − α)/(1 + α))·(I + 2·Σ rᵏ·T_k(P)), whose terms fall as
+    1 − √(2(1 − α)) instead of α.
+    """
 
     def __init__(self, step: Operator, decay: float) -> None:
         self._step, self._decay = step, float(np.float32(decay))
         self._stop = float(np.float32(1) - np.float32(decay))
-        self._terms = int(np.ceil(np.log(1e-6) / np.log(decay)))  # what is left is below float32's rounding
+        self._terms = _terms(decay)
+        self._root = math.sqrt((1.0 - decay) * (1.0 + decay))
+        self._rate = decay / (1.0 + self._root)
         self.shape = step.shape
+
+    @property
+    def terms(self) -> int:
+        """Number of products with P that one with this matrix takes."""
+        return self._terms if self._terms <= MOST_POWERS else _terms(self._rate)
 
     def _times(self, x: Tall) -> Tall:
         return self._sum(self._step, x)
@@ -130,11 +145,49 @@ class Series(Operator):
         return self._sum(self._step.T, y)
 
     def _sum(self, step: Operator, x: Tall) -> Tall:
-        total = x = self._stop * x
+        if self._terms > MOST_POWERS:
+            return self._chebyshev_sum(step, x)
+        total, x = self._stop * x, self._stop * x
         for _ in range(self._terms):
-            x = self._decay * (step @ x)
-            total = total + x
+            x = step @ x
+            x *= self._decay
+            total += x
         return total
+
+    def _chebyshev_sum(self, step: Operator, x: Tall) -> Tall:
+        factor = self._root / (1.0 + self._decay)
+        total, last, here = factor * x, x, step @ x
+        for k in range(1, self.terms + 1):
+            total += (2.0 * factor * self._rate**k) * here
+            new = step @ here
+            new *= 2.0
+            new -= last
+            last, here = here, new
+        return total
+
+
+def _terms(rate: float) -> int:
+    """Terms of a geometric series after which what is left is below float32's rounding."""
+    return math.ceil(math.log(1e-6) / math.log(rate))
+
+
+class Steps(Operator):
+    """Pᵗ·M: what is t steps away."""
+
+    def __init__(self, step: Operator, count: int, matrix: Operator) -> None:
+        self._step, self._count, self._matrix = step, count, matrix
+        self.shape = (step.shape[0], matrix.shape[1])
+
+    def _times(self, x: Tall) -> Tall:
+        x = self._matrix @ x
+        for _ in range(self._count):
+            x = self._step @ x
+        return x
+
+    def _transposed_times(self, y: Tall) -> Tall:
+        for _ in range(self._count):
+            y = self._step.T @ y
+        return self._matrix.T @ y
 
 
 class TwoSteps(Operator):
@@ -153,4 +206,6 @@ class TwoSteps(Operator):
     @staticmethod
     def _mean(step: Operator, x: Tall) -> Tall:
         once = step @ x
-        return 0.5 * (once + step @ once)
+        once += step @ once
+        once *= 0.5
+        return once

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.compute.aligned import Floats, padded
+from hopscale.compute.chunks import TALL_CHUNK, gram_bytes, ranges
 from hopscale.compute.engine import Engine, Tall
 from hopscale.compute.operators import Operator
 
@@ -25,6 +26,8 @@ __all__ = [
     "leading_triplets",
     "orthonormal",
     "product_eigenpairs",
+    "tall_bytes",
+    "times_columns",
     "triplets_bytes",
     "truncated_svd",
 ]
@@ -85,14 +88,31 @@ def leading_triplets(
 
 
 def balanced(scores: Floats, sigma: NDArray[np.float64]) -> Floats:
-    """U·√Σ from U·Σ, once that is NumPy's."""
+    """U·√Σ from U·Σ, once that is NumPy's; in place."""
     root = np.sqrt(sigma)
-    return np.divide(scores, root, out=np.zeros(scores.shape), where=root > 0).astype(np.float32)
+    for begin, end in ranges(len(scores), TALL_CHUNK):
+        part = scores[begin:end]
+        part[:] = np.divide(part, root, out=np.zeros(part.shape), where=root > 0)
+    return scores
 
 
-def triplets_bytes(rows: int, columns: int, rank: int) -> float:
-    """Memory that :func:`leading_triplets` takes beside the matrix, about: what it holds at once, as measured."""
-    return 4.0 * padded(min(rank, rows, columns) + OVERSAMPLING) * 3.4 * (rows + columns)
+def times_columns(x: Floats, factors: NDArray[np.float64]) -> Floats:
+    """Each column of x times a number in double precision, once x is NumPy's; in place."""
+    for begin, end in ranges(len(x), TALL_CHUNK):
+        x[begin:end] = x[begin:end] * factors
+    return x
+
+
+def tall_bytes(rows: int, rank: int) -> float:
+    """Memory of a tall array that is iterated on for so many singular triplets."""
+    return 4.0 * rows * padded(rank + OVERSAMPLING)
+
+
+def triplets_bytes(rows: int, columns: int, rank: int, engine: Engine) -> float:
+    """Memory that :func:`leading_triplets` takes beside the matrix: tall arrays, and what threads hold."""
+    rank = min(rank, rows, columns)
+    each = gram_bytes(max(rows, columns), padded(rank + OVERSAMPLING))
+    return tall_bytes(rows + columns + max(rows, columns), rank) + engine.at_once(each) * each
 
 
 def leading_eigenpairs(
@@ -103,7 +123,7 @@ def leading_eigenpairs(
     Singular vectors of λ and −λ may be mixed with each other (they are on a bipartite graph); a Rayleigh-Ritz step on
     what they span together tells them apart.
     """
-    _, _, v = leading_triplets(operator, rank, engine, random=random)
+    v = leading_triplets(operator, rank, engine, random=random)[2]
     v, _ = orthonormal(v, engine)
     values, rotation = np.linalg.eigh(engine.gram(v, operator @ v))
     order = np.argsort(-np.abs(values), kind="stable")
@@ -151,29 +171,35 @@ def truncated_svd(
         y = operator @ v
         if squaring:
             w = operator.T @ y
+            if iteration:
+                del y  # tall arrays are dropped as soon as they can be: they are what takes memory
             if shift:
-                w -= shift * v
+                v *= shift
+                w -= v
+            del v
             # MᵀM − shift has the same leading vectors as long as the shift stays below half the smallest wanted
             # eigenvalue, and separates them better: five steps are as accurate as seven plain ones.
-            w, singular = orthonormal(w, engine, times=times)
+            v, singular = orthonormal(w, engine, times=times)
+            del w
             if iteration == 0:
                 squaring = bool(singular[-1] < LARGEST_CONDITION * singular[0])
             else:  # before, v was not orthonormal and the value means nothing
                 shift = max(shift, (float(singular[0]) + shift) / 2)
-        if squaring:
-            v = w
-        else:  # values too far apart to be told in float32 once they are squared: half a step at a time
+        if not squaring:  # values too far apart to be told in float32 once they are squared: half a step at a time
+            del v
             y, _ = orthonormal(y, engine, times=1)
             v, _ = orthonormal(operator.T @ y, engine, times=times)
+            del y
         tick()
     b = operator @ v
     tick()
     squared, rotation = np.linalg.eigh(engine.gram(b, b))
     sigma = np.sqrt(np.maximum(squared[::-1][:rank], 0.0))
     turn = rotation[:, ::-1][:, :rank].astype(np.float32)
-    right = engine.matmul(v, turn)
-    signs = _signs(right, engine)
-    return engine.scale(engine.matmul(b, turn), signs), sigma, engine.scale(right, signs)
+    v = engine.matmul(v, turn)
+    b = engine.matmul(b, turn)
+    signs = _signs(v, engine)
+    return engine.scale(b, signs), sigma, engine.scale(v, signs)
 
 
 def _signs(vectors: Tall, engine: Engine) -> NDArray[np.float32]:

@@ -23,16 +23,25 @@ from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
 from hopscale._core import _native
-from hopscale.compute.aligned import Floats, aligned, aligned_zeros
+from hopscale.compute.aligned import Floats, aligned, aligned_empty, aligned_zeros, padded
+from hopscale.compute.chunks import TALL_CHUNK, gram_bytes, ranges
 from hopscale.compute.operators import Operator
 from hopscale.exceptions import ParameterError, in_short
 
-__all__ = ["TALL_CHUNK", "Threads", "checked_jobs", "effective_jobs", "kernel_csr", "ranges", "sparse_product"]
+__all__ = [
+    "TALL_CHUNK",
+    "Threads",
+    "checked_jobs",
+    "effective_jobs",
+    "gram_bytes",
+    "kernel_csr",
+    "ranges",
+    "sparse_product",
+]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-TALL_CHUNK = 2048  # rows of a tall array that are multiplied at once
 ROW_CHUNK = 512  # rows of a sparse matrix that one thread multiplies: their part of the product stays in its cache
 
 
@@ -57,15 +66,6 @@ def effective_jobs(n_jobs: int | None) -> int:
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
     return max(1, cores + 1 + n_jobs)
-
-
-def ranges(count: int, size: int) -> list[tuple[int, int]]:
-    """Consecutive (begin, end) pieces of at most ``size``.
-
-    >>> ranges(5, 2)
-    [(0, 2), (2, 4), (4, 5)]
-    """
-    return [(begin, min(begin + size, count)) for begin in range(0, count, size)]
 
 
 class _SingleThreadedBlas:
@@ -125,6 +125,7 @@ class Threads:
     def __init__(self, n_jobs: int | None = None, *, verbose: bool = False) -> None:
         self.n_jobs = effective_jobs(n_jobs)
         self.stop: NDArray[np.uint8] = np.zeros(1, dtype=np.uint8)  # kernels look at it as they go
+        self.memory: int | None = None  # a limit, of which what all threads hold at once is to take little
         self._verbose = verbose
 
     def __enter__(self) -> Threads:
@@ -142,6 +143,10 @@ class Threads:
             self.stop[0] = 1
         self._pool.shutdown(wait=True, cancel_futures=True)
         _single_threaded_blas.leave()
+
+    def at_once(self, each: float) -> int:
+        """Pieces of so many bytes that may be held at once: as many as threads, or as an eighth of the memory holds."""
+        return self.n_jobs if self.memory is None else max(1, min(self.n_jobs, int(self.memory / 8 / max(each, 1))))
 
     # Running work.
 
@@ -178,11 +183,16 @@ class Threads:
 
     def normal(self, rows: int, columns: int, random: np.random.Generator) -> Floats:
         """An array of standard normal numbers."""
-        return random.standard_normal((rows, columns), dtype=np.float32)
+        out = aligned_empty(rows, columns)[:, :columns]
+        for begin, end in ranges(rows, TALL_CHUNK):  # one call for all could not be interrupted
+            out[begin:end] = random.standard_normal((end - begin, columns), dtype=np.float32)
+        return out
 
     def matmul(self, x: NDArray[Any], small: NDArray[Any]) -> NDArray[Any]:
         """x·small, some rows at a time."""
-        out = np.empty((len(x), small.shape[1]), dtype=np.result_type(x, small))
+        dtype = np.result_type(x, small)
+        single = dtype == np.float32 and small.shape[1] == padded(small.shape[1])
+        out = aligned_empty(len(x), small.shape[1]) if single else np.empty((len(x), small.shape[1]), dtype)
 
         def one(piece: tuple[int, int]) -> None:
             begin, end = piece
@@ -199,10 +209,15 @@ class Threads:
         def one(piece: tuple[int, int]) -> NDArray[Any]:
             left: NDArray[Any] = x[slice(*piece)].astype(dtype, copy=False)
             right = left if y is x else y[slice(*piece)].astype(dtype, copy=False)
-            with np.errstate(over="ignore", invalid="ignore"):
-                return np.asarray(left.T @ right)
+            part: NDArray[Any] = np.empty(out.shape, dtype)
+            for begin, end in ranges(x.shape[1], TALL_CHUNK):  # one product of very wide arrays would take seconds
+                if self.stop[0]:
+                    break
+                with np.errstate(over="ignore", invalid="ignore"):
+                    np.matmul(left[:, begin:end].T, right, out=part[begin:end])
+            return part
 
-        for part in self.map(one, ranges(len(x), TALL_CHUNK)):
+        for part in self.map(one, ranges(len(x), TALL_CHUNK), at_once=self.at_once(gram_bytes(len(x), x.shape[1]))):
             out += part
         return out
 
@@ -211,12 +226,13 @@ class Threads:
         return x[np.argmax(np.abs(x), axis=0), np.arange(x.shape[1])]
 
     def scale(self, x: Floats, factors: NDArray[Any]) -> Floats:
-        """Each column of x times a number."""
-        return x * factors.astype(np.float32)
+        """Each column of x times a number, in place."""
+        x *= factors.astype(np.float32)
+        return x
 
     def widen(self, x: Floats, columns: int) -> Floats:
         """x with columns of zeros up to that many."""
-        return np.pad(x, ((0, 0), (0, columns - x.shape[1])))
+        return x if x.shape[1] == columns else np.pad(x, ((0, 0), (0, columns - x.shape[1])))
 
     def concatenate(self, parts: Sequence[Floats]) -> Floats:
         """Arrays one below the other."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -51,9 +51,11 @@ class Solver(KnownParameters, BaseEstimator, ABC):  # type: ignore[misc]
         checked_fields(self)
 
     @abstractmethod
-    def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> list[Solution]:
-        """Solutions of all scales."""
+    def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> Iterable[Solution]:
+        """Solutions of all scales; a caller that drops each before it takes the next holds one at a time."""
 
     @abstractmethod
-    def project(self, context: WalkContext, solutions: Sequence[Solution], engine: Threads, seed: int) -> list[Floats]:
+    def project(
+        self, context: WalkContext, solutions: Sequence[Solution], engine: Threads, seed: int
+    ) -> Iterable[Floats]:
         """Vectors of the nodes of another graph over the same features, scale by scale; the features' stay."""

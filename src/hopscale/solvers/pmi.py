@@ -7,7 +7,7 @@ from sampled walks: V is learnt from as many rows as fit, then every row is proj
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from hopscale.checks import choice, memory, memory_bytes, number, parameter, whole
 from hopscale.compute import Operator, Threads
 from hopscale.compute.aligned import Floats
-from hopscale.compute.svd import leading_triplets
+from hopscale.compute.svd import leading_triplets, tall_bytes, times_columns
 from hopscale.exceptions import ParameterError, Setting, warn
 from hopscale.solvers.base import MOST_NOISE, Solution, Solver
+from hopscale.solvers.held import Held
 from hopscale.walks import Scale, WalkContext
 from hopscale.walks.panels import ExactRows, Panel, PanelMatrix
 from hopscale.walks.sampling import RowSampler
@@ -54,7 +55,10 @@ class PMI(Solver):
     walks : int, default=800
         Walks a node that sampled rows are estimated from.
     memory_limit : int or str, default="4GiB"
-        Memory for the matrix and its workspace, beside graph and vectors, such as 500MB.
+        Memory that the work may take, such as 500MB: all that is held at a time beside the graph that is passed in and
+        the vectors that are returned, and beside some 4 MiB for code that is loaded on the way. Rows that would pass
+        it are sampled; what cannot be done within it, ``rows="exact"`` included, is refused with the least that works.
+        Work that takes less than 8 MiB is never refused.
 
     Examples
     --------
@@ -72,21 +76,25 @@ class PMI(Solver):
     walks: int = parameter(800, whole, least=1, most=MAX_WALKS)
     memory_limit: int | str = parameter("4GiB", memory)
 
-    def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> list[Solution]:
-        """Solutions of all scales."""
+    def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> Iterator[Solution]:
+        """Solutions of all scales, one after the other."""
         probabilities = [context.feature_probability(scale) for scale in scales]
         return _Targets(self, context, engine, seed, probabilities[-1]).solutions(scales, probabilities)
 
-    def project(self, context: WalkContext, solutions: Sequence[Solution], engine: Threads, seed: int) -> list[Floats]:
+    def project(
+        self, context: WalkContext, solutions: Sequence[Solution], engine: Threads, seed: int
+    ) -> Iterator[Floats]:
         """Vectors of the nodes of another graph over the same features: M'·H·Σ⁻¹.
 
         Rows are sampled if those of ``fit`` were, so that the graph of ``fit`` gives its vectors again.
         """
         targets = _Targets(self, context, engine, seed, solutions[-1].feature_probability)
-        return [targets.project(solution) for solution in solutions]
+        return (targets.project(solution) for solution in solutions)
 
-    def target(self, context: WalkContext, scale: Scale, engine: Threads, seed: int) -> Operator:
+    def target(self, context: WalkContext, scale: Scale, engine: Threads, seed: int, *, beside: float) -> Operator:
         """All rows of the matrix that ``fit`` factorises, to be a part of another one.
+
+        What the caller needs ``beside`` it, in bytes, counts as well.
 
         Raises
         ------
@@ -94,7 +102,7 @@ class PMI(Solver):
             If they would take more memory than the limit, even those from samples.
         """
         probability = context.feature_probability(scale)
-        return _Targets(self, context, engine, seed, probability).all_rows(scale, probability)
+        return _Targets(self, context, engine, seed, probability).all_rows(scale, probability, beside)
 
     def neighbors(self, context: WalkContext, engine: Threads) -> Operator:
         """The matrix of one hop between nodes, which has no more entries than A."""
@@ -152,15 +160,18 @@ class _Targets:
         # A ratio does not depend on the unit of a feature: in that of p(f), ratios of one come from numbers near one.
         self._units = _units(probability)
         self._context = context.in_units(self._units)
-        self._memory = memory_bytes("memory_limit", solver.memory_limit)
+        self._memory = engine.memory = memory_bytes("memory_limit", solver.memory_limit)
+        self._held = Held(self._context, engine, self._memory)
 
     def _scaling(self, probability: NDArray[np.float64]) -> NDArray[np.float32]:
         scaling = self._solver.scaling_in(self._units, probability)
         self._context.check_ratios(scaling)
         return scaling
 
-    def solutions(self, scales: Sequence[Scale], probabilities: Sequence[NDArray[np.float64]]) -> list[Solution]:
+    def solutions(self, scales: Sequence[Scale], probabilities: Sequence[NDArray[np.float64]]) -> Iterator[Solution]:
         scalings = [self._scaling(p) for p in probabilities]
+        for scale, scaling in zip(scales, scalings, strict=True):
+            self._held.refuse(scale, self._least(scale, scaling))
         # All scales that walk in one sweep where they fit together; else one by one; else from samples.
         walked = [i for i, scale in enumerate(scales) if not scale.is_self]
         exact: dict[int, _Target] = {}
@@ -168,66 +179,64 @@ class _Targets:
             together = self._exact([scales[i] for i in walked], [scalings[i] for i in walked])
             exact = dict(zip(walked, together, strict=True)) if together else {}
             del together
-        found = []
         for i, scale in enumerate(scales):
-            target = exact.pop(i, None) or self._target(scale, scalings[i])
-            self._engine.say(f"scale {scale.label}: {target.rows}")
-            found.append(self._factorised(target, scale, probabilities[i]))
-            del target  # before the next scale's is made
-        return found
+            # No name here keeps a scale's matrix or vectors while the next is made.
+            found = [exact.pop(i) if i in exact else self._target(scale, scalings[i])]
+            yield self._factorised(found.pop(), scale, probabilities[i])
 
     def project(self, solution: Solution) -> Floats:
         assert solution.singular_values is not None
         scale, sigma = solution.scale, solution.singular_values
         inverse = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=sigma > 0)
-        basis = (solution.feature_vectors * inverse).astype(np.float32)
+        basis = times_columns(solution.feature_vectors.copy(), inverse)
         scaling = self._scaling(solution.feature_probability)
+        own = tall_bytes(self._context.n_nodes + 2 * self._context.n_features, scale.dimensions)
         if scale.is_self:
+            self._held.refuse(scale, self._held.base + own + self._held.own_rows)
             return self._engine.host(self._engine.sparse(self._context.own_rows(scaling)) @ self._engine.tall(basis))
         if solution.sampled or not self._may_be_exact([scale]):
+            self._held.refuse(scale, self._held.base + own)
             return self._sampler(scale, scaling).project(basis)
-        return self._exact_rows.project(scale, scaling, basis, self._engine, at_once=self._at_once)
+        rest = self._held.room - self._held.base - own - self._held.blocks
+        self._held.refuse(scale, self._held.room - rest)
+        memory = int(min(rest, self._memory // 4))
+        return self._exact_rows.project(scale, scaling, basis, self._engine, at_once=self._held.at_once, memory=memory)
 
-    def all_rows(self, scale: Scale, probability: NDArray[np.float64]) -> Operator:
+    def all_rows(self, scale: Scale, probability: NDArray[np.float64], beside: float) -> Operator:
         scaling = self._scaling(probability)
-        found = self._unsampled(scale, scaling)
+        found = self._unsampled(scale, scaling, beside)
         if found is not None:
             return found.operator
         sampler = self._sampler(scale, scaling)
-        needed = sampler.bytes_needed()
-        if needed > self._memory // 2:
-            raise ParameterError(
-                f"the matrix of walks over {scale.label} hop(s) between {self._context.n_nodes:,} nodes would take "
-                f"about {needed / 2**20:,.0f} MiB, more than half of ",
-                Setting("memory_limit"),
-                f" ({self._memory:,} bytes): raise the limit, or take a smaller window",
-            )
+        self._held.refuse(scale, self._held.base + beside + sampler.bytes_needed, instead="take a smaller window")
         self._warn_of_sampling(scale)
-        return self._sampled(sampler).operator
+        return self._sampled(sampler, sampler.bytes_needed).operator
 
     def _target(self, scale: Scale, scaling: NDArray[np.float32]) -> _Target:
         """The matrix of one scale on its own."""
-        found = self._unsampled(scale, scaling)
+        found = self._unsampled(scale, scaling, self._held.workspace(scale))
         if found is not None:
             return found
         if not self._context.transitions.second_order:
             self._warn_of_sampling(scale)
-        return self._sampled(self._sampler(scale, scaling))
+        sampler = self._sampler(scale, scaling)
+        each = sampler.bytes_needed / self._context.n_nodes
+        room = self._held.room - self._held.base - self._held.workspace(scale, sampler.least_rows)
+        return self._sampled(sampler, min(self._memory // 2, room * each / (each + tall_bytes(2, scale.dimensions))))
 
-    def _unsampled(self, scale: Scale, scaling: NDArray[np.float32]) -> _Target | None:
+    def _unsampled(self, scale: Scale, scaling: NDArray[np.float32], beside: float) -> _Target | None:
         """Exact rows, or None where they would not fit."""
         context = self._context
         if scale.is_self:
             return self._sparse(context.own_rows(scaling))
-        if (
-            self._solver.rows != "sampled"
-            and scale.hops == (1,)
-            and context.sees_nodes
-            and not context.transitions.second_order
-        ):
+        if self._is_one_hop(scale) and self._held.base + beside + self._held.one_hop <= self._held.room:
             return self._sparse(context.neighbor_rows(scaling))  # as sparse as the graph, whatever its size
-        exact = self._exact([scale], [scaling])
+        exact = self._exact([scale], [scaling], beside)
         return exact[0] if exact else None
+
+    def _is_one_hop(self, scale: Scale) -> bool:
+        unbiased = self._solver.rows != "sampled" and not self._context.transitions.second_order
+        return scale.hops == (1,) and unbiased and self._context.sees_nodes
 
     def _sparse(self, matrix: sp.csr_array) -> _Target:
         return _Target(self._engine.sparse(matrix), _exact_words(matrix.nnz))
@@ -235,13 +244,14 @@ class _Targets:
     def _sampler(self, scale: Scale, scaling: NDArray[np.float32]) -> RowSampler:
         return RowSampler(self._context, scale, scaling, self._solver.walks, self._seed, self._engine)
 
-    def _sampled(self, sampler: RowSampler) -> _Target:
-        matrix, complete = sampler.learning_rows(self._memory // 2)
+    def _sampled(self, sampler: RowSampler, memory: float) -> _Target:
+        matrix, complete = sampler.learning_rows(memory)
         which = "all rows" if complete else f"{matrix.shape[0]:,} of {self._context.n_nodes:,} rows"
         words = f"rows sampled from {sampler.walks} walks a node, learning from {which}"
         return _Target(self._engine.sparse(matrix), words, None if complete else sampler.project, sampled=True)
 
     def _factorised(self, target: _Target, scale: Scale, probability: NDArray[np.float64]) -> Solution:
+        self._engine.say(f"scale {scale.label}: {target.rows}")
         b, sigma, v = leading_triplets(
             target.operator,
             scale.dimensions,
@@ -254,8 +264,8 @@ class _Targets:
         inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
         return Solution(
             scale,
-            node_vectors=((target.every_row(v) if target.every_row else b) * inverse).astype(np.float32),
-            feature_vectors=(v * root).astype(np.float32),
+            node_vectors=times_columns(target.every_row(v) if target.every_row else b, inverse),
+            feature_vectors=times_columns(v, root),
             feature_probability=probability,
             singular_values=sigma,
             rows=target.rows,
@@ -274,52 +284,68 @@ class _Targets:
                 " silences this",
             )
 
+    def _least(self, scale: Scale, scaling: NDArray[np.float32]) -> float:
+        """Bytes that the scale takes in the form that takes least."""
+        held = self._held
+        whole = held.base + held.workspace(scale)
+        if scale.is_self:
+            return whole + held.own_rows
+        if self._solver.rows == "exact":
+            return whole + held.blocks
+        forms = [whole + held.one_hop] if self._is_one_hop(scale) else []
+        if self._may_be_exact([scale]):
+            forms.append(whole + held.blocks + held.full)
+        if min(forms, default=np.inf) > held.room:
+            sampler = self._sampler(scale, scaling)
+            rows, some = sampler.least_rows, held.base + held.workspace(scale, sampler.least_rows)
+            if some + 2.0 * rows * sampler.row_bytes > held.room:  # at most; how many in truth is told by samples
+                some += rows * sampler.bytes_needed / self._context.n_nodes
+            forms.append(some)
+        return min(forms)
+
     # How exact rows are computed within the memory limit.
 
     @cached_property
     def _exact_rows(self) -> ExactRows:
-        return ExactRows(self._context, self._width)
-
-    @property
-    def _width(self) -> int:
-        """Columns of a panel: fewer where a block of 64 would take much of the memory limit."""
-        width = 64
-        while width > 16 and ExactRows.workspace(self._context, width) > self._memory // 8:
-            width //= 2
-        return width
-
-    @property
-    def _at_once(self) -> int:
-        return max(1, int(self._memory // 4 // max(1, ExactRows.workspace(self._context, self._width))))
+        return ExactRows(self._context, self._held.width)
 
     def _may_be_exact(self, scales: Sequence[Scale]) -> bool:
         if self._context.transitions.second_order:  # known from samples only
             return False
         if self._solver.rows == "exact":
             return True
-        fits = ExactRows.workspace(self._context, self._width) <= self._memory // 2
+        fits = ExactRows.workspace(self._context, self._held.width) <= self._memory // 2
         return self._solver.rows == "auto" and fits and ExactRows.work(self._context, scales) <= EXACT_WORK
 
-    def _exact(self, scales: Sequence[Scale], scalings: Sequence[NDArray[np.float32]]) -> list[_Target] | None:
+    def _exact(
+        self, scales: Sequence[Scale], scalings: Sequence[NDArray[np.float32]], beside: float | None = None
+    ) -> list[_Target] | None:
         """Compressed exact matrices of the scales, or None where they would pass the memory limit."""
         if not scales or not self._may_be_exact(scales):
             return None
+        beside = max(map(self._held.workspace, scales)) if beside is None else beside
+        fixed = self._held.base + max(beside, self._held.blocks)
         forced = self._solver.rows == "exact" and len(scales) == 1
+        budget = self._held.room - fixed if forced else min(self._memory * 3 // 4, self._held.room - fixed)
+        if budget < 0 and not forced:
+            return None
         rows, engine = self._exact_rows, self._engine
         # Spread over the columns first, so that the first few panels tell how large all will be.
         stride = max(1, rows.count // TRIAL_PANELS)
         order = [j for first in range(stride) for j in range(first, rows.count, stride)]
         stored: list[list[Panel | None]] = [[None] * rows.count for _ in scales]
-        used, budget = 0, self._memory * 3 // 4
+        used = 0
         label = ", ".join(scale.label for scale in scales)
         with engine.bar(rows.count, f"scale {label}: exact rows", "panel") as bar:
-            panels = rows.panels(scales, scalings, engine, order=order, at_once=self._at_once)
+            panels = rows.panels(scales, scalings, engine, order=order, at_once=self._held.at_once)
             for done, (j, by_scale) in enumerate(zip(order, panels, strict=True), start=1):
                 for i, panel in enumerate(by_scale):
                     stored[i][j] = panel
                     used += panel.nbytes
                 expected = used if done < min(TRIAL_PANELS, rows.count) else used * rows.count / done
-                if expected > budget and not forced:
+                if expected > budget:
+                    if forced:
+                        self._held.refuse(scales[0], fixed + 1.05 * expected, "leave rows at 'auto'")
                     return None
                 bar.update(1)
         matrices = [

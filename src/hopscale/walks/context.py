@@ -16,13 +16,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale._core import _native
-from hopscale.compute.threads import kernel_csr
+from hopscale.compute.threads import kernel_csr, ranges
 from hopscale.exceptions import GraphError
 from hopscale.walks.transitions import Start, Transitions
 
 __all__ = ["MAX_WINDOW", "Scale", "WalkContext", "positive_logs", "split_dimensions"]
 
 MAX_WINDOW = 30  # kernels take hops as the bits of a mask
+ENTRIES = 2**20  # of a matrix that are computed with at once, lest workspace passes for the matrix
 LARGEST = 2.0**120  # value of a feature in the unit of its mean: sums of such stay within float32
 
 
@@ -102,9 +103,10 @@ class WalkContext:
 
     def in_units(self, exponents: NDArray[np.int32]) -> WalkContext:
         """The same walks, that see feature f in the unit 2^exponents[f]."""
-        F = self.features
+        F, data = self.features, self.features.data.copy()
         with np.errstate(over="ignore"):  # answered by the next lines
-            data = np.ldexp(F.data, -exponents[F.indices])
+            for some in (slice(*piece) for piece in ranges(len(data), ENTRIES)):
+                np.ldexp(data[some], -exponents[F.indices[some]], out=data[some])
         if data.max(initial=0.0) >= LARGEST:
             raise _too_far_apart()
         features = sp.csr_array((data, F.indices, F.indptr), shape=F.shape, copy=not data.all())

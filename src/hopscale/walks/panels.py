@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale._core import _native
-from hopscale.compute.aligned import Floats, aligned, aligned_zeros, padded
+from hopscale.compute.aligned import Floats, aligned, aligned_zeros
 from hopscale.compute.operators import Operator
 from hopscale.compute.threads import ROW_CHUNK, Threads, kernel_csr, ranges
 from hopscale.exceptions import ParameterError, Setting
@@ -59,8 +59,8 @@ class ExactRows:
 
     @staticmethod
     def workspace(context: WalkContext, width: int) -> int:
-        """Bytes that one thread needs to compute a panel."""
-        return 3 * 4 * context.n_nodes * width + 5 * ROWS * width
+        """Bytes that one thread needs to compute a panel: three blocks, and the panel itself while it is made."""
+        return (3 * 4 + 5) * context.n_nodes * width + 5 * ROWS * width
 
     def panels(
         self,
@@ -78,17 +78,26 @@ class ExactRows:
         return engine.map(lambda j: self._panel(scales, scalings, j, spare), wanted, at_once=at_once)
 
     def project(
-        self, scale: Scale, scaling: NDArray[np.float32], basis: Floats, engine: Threads, *, at_once: int
+        self,
+        scale: Scale,
+        scaling: NDArray[np.float32],
+        basis: Floats,
+        engine: Threads,
+        *,
+        at_once: int,
+        memory: int,
     ) -> Floats:
-        """M·basis without holding M: panels are computed, used and dropped."""
+        """M·basis without holding M: panels are computed, used and dropped, as many at a time as the memory holds."""
         y = aligned_zeros(self.context.n_nodes, basis.shape[1])
         panels = (by_scale[0] for by_scale in self.panels([scale], [scaling], engine, at_once=at_once))
+        full = self.context.n_nodes * (5 * self.width + 4)
+        at_a_time = max(1, min(PANEL_GROUP, memory // full))
         with engine.bar(self.count, f"scale {scale.label}: transform", "panel") as bar:
-            for first in range(0, self.count, PANEL_GROUP):
-                group = PanelMatrix(list(islice(panels, PANEL_GROUP)), self.context.n_features, self.width, engine)
-                group.add_product(basis[first * self.width : (first + PANEL_GROUP) * self.width], y)
+            for first in range(0, self.count, at_a_time):
+                group = PanelMatrix(list(islice(panels, at_a_time)), self.context.n_features, self.width, engine)
+                group.add_product(basis[first * self.width : (first + at_a_time) * self.width], y)
                 bar.update(group.n_panels)
-        return np.ascontiguousarray(y[:, : basis.shape[1]])
+        return y[:, : basis.shape[1]]
 
     def _panel(
         self, scales: Sequence[Scale], scalings: Sequence[NDArray[np.float32]], j: int, spare: deque[Floats]
@@ -151,8 +160,7 @@ class PanelMatrix(Operator):
         return y[:, : x.shape[1]]
 
     def _transposed_times(self, y: Floats) -> Floats:
-        ready = y.shape[1] == padded(y.shape[1]) and y.flags.c_contiguous and y.dtype == np.float32
-        right = y if ready else aligned(y)
+        right = aligned(y)
         w = aligned_zeros(self.n_panels * self._width, y.shape[1])
 
         def one(j: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from hopscale.walks.context import Scale, WalkContext
 
 __all__ = ["NoiseLayout", "RowSampler", "noise_layout"]
 
-SAMPLE_CHUNK = 512  # nodes whose rows are sampled in one go
+SAMPLE_CHUNK = 512  # nodes whose rows are sampled in one go, or fewer where memory is short
 LEAST_ROWS = 4  # to learn a dimension from, however small the memory limit
 
 
@@ -51,7 +52,10 @@ def noise_layout(weights: NDArray[Any]) -> NoiseLayout:
 
 @dataclass(frozen=True, eq=False)
 class RowSampler:
-    """Positive entries of log(scaling · mean PʳF), with PʳF estimated from ``walks`` walks of each node."""
+    """Positive entries of log(scaling · mean PʳF), with PʳF estimated from ``walks`` walks of each node.
+
+    Rows that are being sampled take an eighth of the engine's memory.
+    """
 
     context: WalkContext
     scale: Scale
@@ -78,12 +82,21 @@ class RowSampler:
     def blocks(self, nodes: NDArray[np.int32]) -> Iterator[sp.csr_array]:
         """The nodes' rows, some at a time."""
         _ = self.context.transitions.kernel, self.context.kernel_features  # made once, before threads ask for them
-        pieces = ranges(len(nodes), SAMPLE_CHUNK)
+        memory, at_once = self.engine.memory, self.engine.at_once(self.row_bytes)
+        chunk = SAMPLE_CHUNK if memory is None else max(1, min(SAMPLE_CHUNK, memory // 8 // at_once // self.row_bytes))
         with self.engine.bar(len(nodes), f"scale {self.scale.label}: sampled rows", "node") as bar:
-            for block in self.engine.map(lambda piece: self.rows(nodes[slice(*piece)]), pieces):
+            pieces = ranges(len(nodes), chunk)
+            for block in self.engine.map(lambda piece: self.rows(nodes[slice(*piece)]), pieces, at_once=at_once):
                 yield block
                 bar.update(block.shape[0])
 
+    @cached_property
+    def row_bytes(self) -> int:
+        """Memory that a row can take at most while it is sampled."""
+        widest = int(np.diff(self.context.features.indptr).max(initial=1))
+        return 16 * max(1, min(self.context.n_features, self.walks * len(self.scale.hops) * widest))
+
+    @cached_property
     def bytes_needed(self) -> float:
         """Memory that the rows of all nodes would take, told by some of them."""
         n = self.context.n_nodes
@@ -91,14 +104,19 @@ class RowSampler:
         entries = sum(block.nnz for block in self.blocks(trial)) / len(trial)
         return n * (8 * 4 * max(1.0, entries) + 64)  # CSR, its transpose, and room to build them
 
-    def learning_rows(self, memory: int) -> tuple[sp.csr_array, bool]:
+    @property
+    def least_rows(self) -> int:
+        """Rows that are learnt from at least."""
+        return min(self.context.n_nodes, LEAST_ROWS * self.scale.dimensions)
+
+    def learning_rows(self, memory: float) -> tuple[sp.csr_array, bool]:
         """Rows to learn from, as many as fit ``memory`` bytes, and whether these are the rows of all nodes.
 
         Where not all fit, nodes are drawn systematically with a probability π that grows with the degree; a row is
         divided by √π, so that MᵀM keeps its expectation.
         """
         n = self.context.n_nodes
-        capacity = max(memory * n / self.bytes_needed(), LEAST_ROWS * self.scale.dimensions)
+        capacity = max(memory * n / self.bytes_needed, LEAST_ROWS * self.scale.dimensions)
         if capacity >= n:
             return self._matrix(np.arange(n, dtype=np.int32)), True
         degrees = self.context.transitions.degrees
@@ -112,10 +130,12 @@ class RowSampler:
 
     def project(self, basis: Floats) -> Floats:
         """M·basis for all nodes, rows sampled and dropped."""
-        right = aligned(basis)
-        nodes = np.arange(self.context.n_nodes, dtype=np.int32)
-        products = [sparse_product(block, right) for block in self.blocks(nodes)]
-        return np.ascontiguousarray(np.concatenate(products)[:, : basis.shape[1]])
+        right, width = aligned(basis), basis.shape[1]
+        out, done = np.empty((self.context.n_nodes, width), dtype=np.float32), 0
+        for block in self.blocks(np.arange(self.context.n_nodes, dtype=np.int32)):
+            out[done : done + block.shape[0]] = sparse_product(block, right)[:, :width]
+            done += block.shape[0]
+        return out
 
     def _matrix(self, nodes: NDArray[np.int32]) -> sp.csr_array:
         return sp.csr_array(sp.vstack(list(self.blocks(nodes)), format="csr"))

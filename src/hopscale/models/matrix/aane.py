@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hopscale.checks import number, parameter, whole
 from hopscale.compute import Operator, Threads
-from hopscale.compute.svd import leading_triplets
+from hopscale.compute.svd import leading_triplets, triplets_bytes
 from hopscale.compute.threads import ranges
 from hopscale.graph import AttributedGraph
 from hopscale.models.matrix.base import MatrixEmbedding
@@ -85,8 +85,9 @@ class AANE(MatrixEmbedding):
     iterations: int = parameter(5, whole, least=1)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
-        entries = graph.adjacency.nnz + graph.features.nnz
-        return 80.0 * graph.n_nodes * self.dimensions + 24.0 * entries
+        (n, q), entries = graph.features.shape, graph.adjacency.nnz + graph.features.nnz
+        start = triplets_bytes(n, q, self.dimensions, self._engine())
+        return max(start, 80.0 * n * self.dimensions) + 32.0 * entries
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, Matrix]:
         unit = engine.sparse(_unit_rows(graph.features))

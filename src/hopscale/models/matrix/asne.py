@@ -86,8 +86,11 @@ class ASNE(MatrixEmbedding):
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, q = graph.features.shape
         f = min(self.feature_dimensions, n, q)
-        alternating = 8.0 * n * f + triplets_bytes(n, n, self.dimensions // 2) + 8.0 * n * self.dimensions
-        return max(triplets_bytes(n, q, f), alternating) + 24.0 * (graph.adjacency.nnz + graph.features.nnz)
+        alternating = (
+            8.0 * n * f + triplets_bytes(n, n, self.dimensions // 2, self._engine()) + 8.0 * n * self.dimensions
+        )
+        reducing = triplets_bytes(n, q, f, self._engine()) + 8.0 * n * f
+        return max(reducing, alternating) + 24.0 * (graph.adjacency.nnz + graph.features.nnz)
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[np.float32]]:
         k, random = self.dimensions // 2, np.random.default_rng(seed)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.checks import number, parameter, whole
-from hopscale.compute import Operator, Threads
+from hopscale.compute import Threads
+from hopscale.compute.operators import Steps
 from hopscale.compute.svd import leading_triplets, triplets_bytes
 from hopscale.compute.threads import TALL_CHUNK, ranges
 from hopscale.graph import AttributedGraph
@@ -85,14 +86,13 @@ class BANE(MatrixEmbedding):
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, q = graph.features.shape
-        tables = triplets_bytes(2 * n, q, self.dimensions)  # its products keep a step each
-        return tables + 16.0 * (graph.adjacency.nnz + graph.features.nnz)
+        start = triplets_bytes(2 * n, q, self.dimensions, self._engine())  # its products keep a step each
+        alternating = self.dimensions * (20.0 * n + 32.0 * q)
+        return max(start, alternating) + 48.0 * graph.adjacency.nnz + 24.0 * graph.features.nnz
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[np.float32]]:
         step = engine.sparse(smoothing(graph.adjacency, self.strength))
-        M: Operator = engine.sparse(in_unit(graph.features)[0])
-        for _ in range(self.window):
-            M = step @ M
+        M = Steps(step, self.window, engine.sparse(in_unit(graph.features)[0]))
         random = np.random.default_rng(seed)
         start, sigma, _ = leading_triplets(M, self.dimensions, engine, random=random)
         B = _signs(start)

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.checks import in_words, memory, memory_bytes, parameter, whole
+from hopscale.checks import check_memory, memory, memory_bytes, parameter, whole
 from hopscale.compute import Threads
 from hopscale.compute.svd import MAX_RANK
-from hopscale.exceptions import GraphError, ParameterError, Setting
+from hopscale.exceptions import GraphError
 from hopscale.graph import AttributedGraph, name_array
 from hopscale.models.base import NodeEmbedding
 
@@ -40,9 +40,14 @@ class MatrixEmbedding(NodeEmbedding, abstract=True):
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> Mapping[str, NDArray[Any]]:
         """Columns of each block, by label; together they have ``dimensions`` columns."""
 
+    def _engine(self) -> Threads:
+        engine = super()._engine()
+        engine.memory = memory_bytes("memory_limit", self.memory_limit)
+        return engine
+
     @abstractmethod
     def _bytes_needed(self, graph: AttributedGraph) -> float:
-        """Memory that the work takes beside the graph, about."""
+        """Memory that the work takes beside the graph and the vectors, or a little more."""
 
     def _learn(self, graph: AttributedGraph, seed: int) -> None:
         if self.uses_features and not graph.features.nnz:
@@ -50,26 +55,21 @@ class MatrixEmbedding(NodeEmbedding, abstract=True):
                 f"no node of the graph has a feature, and {type(self).__name__} learns from them: use DeepWalk or "
                 "Walklets to learn from its edges alone"
             )
-        self._check_memory(graph)
+        limit = memory_bytes("memory_limit", self.memory_limit)
+        what = f"{type(self).__name__} on {graph.n_nodes:,} nodes"
+        instead = f"ask for fewer than {self.dimensions} dimensions{self.way_out}"
+        check_memory(what, self._bytes_needed(graph), limit, instead)
         with self._engine() as engine:
             blocks = {label: engine.host(x) for label, x in self._vectors(graph, seed, engine).items()}
-        embedding = np.hstack(list(blocks.values())).astype(np.float32)
+        widths = {label: block.shape[1] for label, block in blocks.items()}
+        embedding = _side_by_side(blocks)
         self.node_ids_, self.feature_names_ = graph.node_ids, name_array([])
-        self._keep(embedding, {label: block.shape[1] for label, block in blocks.items()})
+        self._keep(embedding, widths)
 
     def _keep(self, embedding: NDArray[np.float32], blocks: dict[str, int]) -> None:
         self.embedding_ = embedding
         self.feature_embedding_ = np.zeros((0, embedding.shape[1]), dtype=np.float32)
         self.blocks_ = blocks
-
-    def _check_memory(self, graph: AttributedGraph) -> None:
-        needed, limit = self._bytes_needed(graph), memory_bytes("memory_limit", self.memory_limit)
-        if needed > limit:
-            raise ParameterError(
-                f"{type(self).__name__} would take about {in_words(needed)} for {graph.n_nodes:,} nodes, more than ",
-                Setting("memory_limit"),
-                f" ({in_words(limit)}): raise it, or ask for fewer than {self.dimensions} dimensions{self.way_out}",
-            )
 
     @property
     def rows_(self) -> dict[str, str]:
@@ -88,3 +88,18 @@ class MatrixEmbedding(NodeEmbedding, abstract=True):
         if not all(type(d) is int and d > 0 for d in widths.values()) or sum(widths.values()) != embedding.shape[1]:
             raise file.wrong("'blocks' does not say how many dimensions each block has")
         self._keep(embedding, blocks)
+
+
+def _side_by_side(blocks: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
+    """The blocks as one array, each dropped once it is there."""
+    first = next(iter(blocks.values()))
+    if len(blocks) == 1 and first.dtype == np.float32 and first.flags.c_contiguous:
+        return first
+    embedding = np.empty((len(first), sum(block.shape[1] for block in blocks.values())), dtype=np.float32)
+    begin = 0
+    del first
+    while blocks:
+        block = blocks.pop(next(iter(blocks)))
+        embedding[:, begin : begin + block.shape[1]] = block
+        begin += block.shape[1]
+    return embedding

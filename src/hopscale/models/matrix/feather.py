@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from hopscale.checks import number, parameter, whole
 from hopscale.compute import Threads
 from hopscale.compute.operators import Dense
-from hopscale.compute.svd import leading_triplets
-from hopscale.compute.threads import ranges
+from hopscale.compute.svd import leading_triplets, triplets_bytes
+from hopscale.compute.threads import TALL_CHUNK, ranges
 from hopscale.exceptions import GraphError, Setting
 from hopscale.graph import AttributedGraph
 from hopscale.models.matrix.base import MatrixEmbedding
@@ -20,6 +20,7 @@ from hopscale.walks.transitions import in_unit
 
 __all__ = ["FEATHER"]
 
+CENTRED = 64  # columns that are centred at once
 PHASES = 2.0**23  # the largest argument of a cosine: from there on float32 knows whole numbers only
 
 
@@ -114,7 +115,10 @@ class FEATHER(MatrixEmbedding):
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         width = min(self.feature_dimensions, *graph.features.shape)
-        return 4.0 * graph.n_nodes * 2 * width * self.points * self.window
+        n, columns = graph.n_nodes, 2 * width * self.points * self.window
+        tables = triplets_bytes(n, columns, self.dimensions, self._engine()) + 4.0 * n * (columns + CENTRED)
+        reducing = triplets_bytes(n, graph.n_features, width, self._engine()) + 24.0 * graph.features.nnz
+        return max(tables + 24.0 * graph.adjacency.nnz, reducing)
 
     def _characteristic(self, graph: AttributedGraph, x: NDArray[np.float32], engine: Threads) -> NDArray[np.float32]:
         """Columns by hop, point and feature: cosines, then sines; less their means."""
@@ -128,10 +132,11 @@ class FEATHER(MatrixEmbedding):
                 for hop in range(self.window):
                     here = P @ here
                     first = (hop * self.points + i) * 2 * f
-                    out[:, first : first + 2 * f] = here
+                    for begin, end in ranges(n, TALL_CHUNK):  # at its first use memory takes longer than numbers
+                        out[begin:end, first : first + 2 * f] = here[begin:end]
                 bar.update(1)
         walked = np.diff(graph.adjacency.indptr) > 0
-        for begin, end in ranges(out.shape[1], 1024):
+        for begin, end in ranges(out.shape[1], CENTRED):
             out[:, begin:end] -= out[walked, begin:end].mean(axis=0, dtype=np.float64).astype(np.float32)
         out[~walked] = 0.0  # nothing is met from there
         return out

@@ -12,13 +12,24 @@ from numpy.typing import NDArray
 from hopscale.checks import choice, number, parameter
 from hopscale.compute import Threads
 from hopscale.compute.operators import Series
-from hopscale.compute.svd import MAX_RANK, balanced, leading_eigenpairs, leading_triplets, triplets_bytes
+from hopscale.compute.svd import (
+    MAX_RANK,
+    balanced,
+    leading_eigenpairs,
+    leading_triplets,
+    tall_bytes,
+    times_columns,
+    triplets_bytes,
+)
+from hopscale.exceptions import ParameterError, Setting
 from hopscale.graph import AttributedGraph
 from hopscale.models.matrix.base import MatrixEmbedding
 from hopscale.walks import Transitions
 from hopscale.walks.transitions import in_unit
 
 __all__ = ["HOPE"]
+
+LONGEST_DECAY = 0.9999  # of rooted PageRank
 
 Proximity = Literal["overlap", "common-neighbors", "adamic-adar", "katz", "rooted-pagerank"]
 
@@ -51,9 +62,12 @@ class HOPE(MatrixEmbedding):
         The logarithm of adamic-adar is of the number of neighbours, as in the classical index.
     decay : float, default=0.5
         Weight of longer walks. katz: β as a share of the largest for which S exists, one over the largest eigenvalue of
-        A. rooted-pagerank: α, the chance that a walk goes on.
+        A. rooted-pagerank: α, the chance that a walk goes on, at most .9999: closer to 1, single precision cannot tell
+        S from a matrix of rank one.
     memory_limit : int or str, default="4GiB"
-        Memory that the work may take, such as 500MB. A graph that would take more is refused.
+        Memory that the work may take, such as 500MB: all that is held at a time beside the graph that is passed in and
+        the vectors that are returned, and beside some 4 MiB for code that is loaded on the way. What takes more is
+        refused before the start, with the least that works.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
@@ -72,7 +86,8 @@ class HOPE(MatrixEmbedding):
     Vectors of ``"common-neighbors"`` and ``"adamic-adar"`` grow in proportion to the weights, those of ``"overlap"``
     with the root of them; the other proximities do not know their unit.
 
-    Time O(m·d) a pass, a dozen passes (rooted-pagerank: twenty times as many); memory O(m + n·d). Quick on any graph.
+    Time O(m·d) a pass, a dozen passes (rooted-pagerank: twenty times as many, a thousand times with a decay of .9999);
+    memory O(m + n·d). Quick on any graph.
     It sees two steps far (katz and rooted-pagerank: further, with falling weight), and the largest hubs come first:
     :class:`NetMF` usually serves better. The paper's asymmetric proximities of directed graphs are lost, since edges
     have no direction here.
@@ -96,9 +111,21 @@ class HOPE(MatrixEmbedding):
     proximity: Proximity = parameter("overlap", choice, options=get_args(Proximity))
     decay: float = parameter(0.5, number, least=0, above=True, below=1)
 
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense, before a graph is read."""
+        super().check_parameters()
+        if self.proximity == "rooted-pagerank" and self.decay > LONGEST_DECAY:
+            raise ParameterError(
+                f"must be at most {LONGEST_DECAY} with ",
+                Setting("proximity", "rooted-pagerank"),
+                f", not {self.decay!r}: closer to 1, single precision cannot tell the matrix from one of rank one",
+                parameter="decay",
+            )
+
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, rank = graph.n_nodes, self.dimensions * (2 if self.proximity == "katz" else 1)
-        return triplets_bytes(n, n, rank) + 24.0 * graph.adjacency.nnz
+        terms = tall_bytes(3 * n, min(rank, n)) if self.proximity == "rooted-pagerank" else 0.0  # of the series
+        return triplets_bytes(n, n, rank, self._engine()) + terms + 40.0 * graph.adjacency.nnz
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[Any]]:
         random = np.random.default_rng(seed)
@@ -125,7 +152,7 @@ class HOPE(MatrixEmbedding):
         scaled = self.decay * values / max(float(np.abs(values[0])), 1e-300)
         strength = np.abs(scaled / (1.0 - scaled))
         order = np.argsort(-strength, kind="stable")[: self.dimensions]
-        return np.asarray(vectors[:, order] * np.sqrt(strength[order]))
+        return times_columns(vectors[:, order], np.sqrt(strength[order]))
 
     def _root(self, A: sp.csr_array) -> sp.csr_array:
         """The matrix B with S = BBᵀ."""

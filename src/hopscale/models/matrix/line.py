@@ -101,9 +101,9 @@ class LINE(SolverChoice, MatrixEmbedding):
                 raise ParameterError("means nothing here: one step is always computed exactly", parameter=name)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
-        n, edges = graph.n_nodes, 24.0 * graph.adjacency.nnz
+        n, edges = graph.n_nodes, 40.0 * graph.adjacency.nnz
         if isinstance(self.chosen_solver(), PMI):
-            return triplets_bytes(n, n, 2 * self.dimensions) + edges
+            return triplets_bytes(n, n, 2 * self.dimensions, self._engine()) + edges
         return 2.0 * n * self.dimensions * (7 + effective_jobs(self.n_jobs)) + edges
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[Any]]:
@@ -117,7 +117,7 @@ class LINE(SolverChoice, MatrixEmbedding):
             second = (vectors[:, :half] * np.sqrt(np.abs(values[:half]))).astype(np.float32)
         else:
             scale = Scale((1,), half)
-            one, other = (solver.fit(context, [scale], engine, seed + i)[0] for i in range(2))
+            one, other = (next(iter(solver.fit(context, [scale], engine, seed + i))) for i in range(2))
             values, vectors = product_eigenpairs(one.node_vectors, one.feature_vectors, half, engine)
             second = other.node_vectors
         best = np.argsort(-values, kind="stable")[:half]

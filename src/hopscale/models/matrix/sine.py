@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hopscale.checks import number, parameter, whole
 from hopscale.compute import Threads
 from hopscale.compute.operators import HStack
-from hopscale.compute.svd import balanced, leading_triplets, triplets_bytes
+from hopscale.compute.svd import balanced, leading_triplets, tall_bytes, triplets_bytes
 from hopscale.graph import AttributedGraph
 from hopscale.models.matrix.base import MatrixEmbedding
 from hopscale.solvers import PMI
@@ -43,8 +43,8 @@ class SINE(MatrixEmbedding):
     shift : float, default=1.0
         Divide ratios by it before the logarithm, b.
     memory_limit : int or str, default="4GiB"
-        Memory for the matrix of walks, such as 500MB. Where exact rows would not fit, they are estimated from 800 walks
-        of each node; where these would not fit either, the graph is refused.
+        Memory that the work may take, as in :class:`HOPE`. Where exact rows would not fit, they are estimated from 800
+        walks of each node; where these would not fit either, the graph is refused.
     n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
@@ -85,13 +85,16 @@ class SINE(MatrixEmbedding):
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, q = graph.features.shape
-        return triplets_bytes(n, n + q, self.dimensions)  # the matrix of walks has its own check
+        stacked = tall_bytes(n + q, min(self.dimensions, n))  # parts of a product, and the whole
+        tables = triplets_bytes(n, n + q, self.dimensions, self._engine())
+        return tables + stacked + 24.0 * graph.features.nnz  # the matrix of walks has its own check
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[np.float32]]:
         solver = PMI(shift=self.shift, memory_limit=self.memory_limit)
         hops = tuple(range(1, self.window + 1))
         context = WalkContext.of_nodes(Transitions(graph.adjacency))
-        nodes = solver.target(context, Scale(hops, self.dimensions), engine, seed)
+        beside = self._bytes_needed(graph)
+        nodes = solver.target(context, Scale(hops, self.dimensions), engine, seed, beside=beside)
         features = engine.sparse(_association(graph.features, self.shift))
         both, random = HStack([nodes, features], engine), np.random.default_rng(seed)
         scores, sigma, _ = leading_triplets(both, self.dimensions, engine, random=random)

@@ -89,7 +89,7 @@ class TENE(MatrixEmbedding):
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, q = graph.features.shape
         entries = graph.adjacency.nnz + graph.features.nnz
-        return 4.0 * (self.dimensions // 2) * (7.5 * n + 3.2 * q) + 24.0 * entries
+        return 4.0 * (self.dimensions // 2) * (4.0 * n + 3.2 * q) + 24.0 * entries
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, Matrix]:
         M = TwoSteps(engine.sparse(Transitions(graph.adjacency).matrix()))

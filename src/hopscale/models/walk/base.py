@@ -104,10 +104,17 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
     def _learn(self, graph: AttributedGraph, seed: int) -> None:
         scales, solver, context = self._scales(), self.chosen_solver(), self._walk_context(graph)
         names = self.context_names(graph)
+        embedding = np.empty((context.n_nodes, self.dimensions), dtype=np.float32)
+        feature_embedding = np.empty((context.n_features, self.dimensions), dtype=np.float32)
+        solutions: list[Solution] = []
+        none, first = np.zeros((0, 0), dtype=np.float32), 0
         with self._engine() as engine:
-            solutions = solver.fit(context, scales, engine, seed)
-        embedding = np.hstack([solution.node_vectors for solution in solutions])
-        feature_embedding = np.hstack([solution.feature_vectors for solution in solutions])
+            for solution in solver.fit(context, scales, engine, seed):
+                columns = slice(first, first := first + solution.scale.dimensions)
+                embedding[:, columns] = solution.node_vectors
+                feature_embedding[:, columns] = solution.feature_vectors
+                solutions.append(replace(solution, node_vectors=none, feature_vectors=none))
+                del solution  # before the next is made
         self.node_ids_, self.feature_names_ = graph.node_ids, names
         self.solver_, self.seed_, self.context_ = solver, seed, self.context
         self.bias_ = float(self.bias[0]), float(self.bias[1])
@@ -143,8 +150,13 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
             raise self._not_inductive("its context holds the training nodes themselves")
         graph = as_graph(graph)
         context = WalkContext(Transitions(graph.adjacency, *self.bias_), self._matched_features(graph), self.start)
+        found, first = np.empty((graph.n_nodes, self.embedding_.shape[1]), dtype=np.float32), 0
         with finite_numbers("the model does not fit the graph, or its file is damaged"), self._engine() as engine:
-            return finite(np.hstack(self.solver_.project(context, self.solutions_, engine, self.seed_)))
+            for vectors in self.solver_.project(context, self.solutions_, engine, self.seed_):
+                columns = slice(first, first := first + vectors.shape[1])
+                found[:, columns] = vectors
+                del vectors  # before the next are made
+            return finite(found)
 
     # Checking what came in.
 

@@ -1,0 +1,124 @@
+"""Peak memory of every method under its memory limit, beside the graph passed in and the vectors returned.
+
+    python benchmarks/memory_limits.py [METHOD ...]
+
+Each case runs in a fresh process. Memory is the largest resident size during the fit less that before it, as the system
+counts it: whatever code takes it, and what an allocator has not given back. A refusal names the least that works, which
+is then tried as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+from hopscale import AttributedGraph, load
+from hopscale.checks import in_words, memory_bytes
+from hopscale.exceptions import HopscaleWarning, ParameterError
+from hopscale.models import MODELS
+from measure import in_new_process, markdown, measured, peak_mib, resident_mib, write
+
+LIMITS = ("64MiB", "256MiB", "1GiB")
+VARIANTS: dict[str, dict[str, Any]] = {
+    "LINE": {"solver": "sgns"},
+    "LINE, pmi": {"solver": "pmi"},
+    "Node2Vec": {"p": 0.5, "q": 2.0, "window": 5},
+    "HOPE, katz": {"proximity": "katz"},
+    "HOPE, rooted-pagerank": {"proximity": "rooted-pagerank"},
+    "MUSAE, ego": {"ego": True, "window": 2},
+    "NetMF": {"window": 4},
+    "SINE": {"window": 4},
+    "MUSAE, transform": {},
+    "AE, transform": {},
+    "FEATHER": {"points": 8, "feature_dimensions": 16, "window": 3},
+}
+SHORTER = {"TENE": {"iterations": 5}, "TADW": {"iterations": 3}, "BANE": {"iterations": 3}}
+CASES = sorted({*MODELS, *VARIANTS})
+
+
+def graph_of(nodes: int) -> AttributedGraph:
+    """A graph on which every limit but the largest binds: rows of a few hops fill, and features are many."""
+    return load("erdos-renyi", n_nodes=nodes, n_features=4096)
+
+
+def reset_peak() -> None:
+    """Forget the largest resident size so far."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def one(case: str, limit: str, nodes: str, dimensions: str) -> dict[str, Any]:
+    name = case.partition(",")[0]
+    model = MODELS[name](int(dimensions), **VARIANTS.get(case, {}), **SHORTER.get(name, {}))
+    model.configure(memory_limit=limit)
+    graph = graph_of(int(nodes))
+    record: dict[str, Any] = {"case": case, "limit": limit, "bytes": memory_bytes("limit", limit)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HopscaleWarning)
+        if case.endswith("transform"):
+            model.fit(graph_of(1000))
+        before = resident_mib()
+        assert before is not None
+        reset_peak()
+        try:
+            if case.endswith("transform"):
+                seconds, vectors = measured(lambda: model.transform(graph))
+                held = vectors.nbytes
+            else:
+                seconds, _ = measured(lambda: model.fit(graph))
+                held = model.embedding_.nbytes + model.feature_embedding_.nbytes
+        except ParameterError as error:
+            return {**record, "refused": str(error)}
+    peak = peak_mib()
+    assert peak is not None
+    rows = "; ".join(dict.fromkeys(words.partition(",")[0].partition(" from")[0] for words in model.rows_.values()))
+    return {**record, "seconds": seconds, "mib": peak - before - held / 2**20, "rows": rows}
+
+
+def least(refused: str) -> str:
+    """The limit that a refusal names."""
+    found = re.search(r"at least ([0-9.]+) ?([KMG]iB)", refused)
+    assert found, refused
+    return found[1] + found[2]
+
+
+def share(record: dict[str, Any]) -> str:
+    return f"{record['mib']:.0f} MiB, {record['mib'] * 2**20 / record['bytes']:.0%}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases", nargs="*", metavar="METHOD", help="only these; the committed table is then left alone")
+    parser.add_argument("--nodes", default="20000")
+    parser.add_argument("--dimensions", default="64")
+    parser.add_argument("--one", nargs=4, metavar=("CASE", "LIMIT", "NODES", "DIMENSIONS"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(one(*options.one)))
+        return
+    records, rows = [], []
+    for case in options.cases or CASES:
+        cells = []
+        for limit in LIMITS:
+            record = in_new_process(__file__, case, limit, options.nodes, options.dimensions)
+            if "refused" in record:
+                again = in_new_process(__file__, case, least(record["refused"]), options.nodes, options.dimensions)
+                record["least"] = again
+                cells.append(f"refused: at least {again['limit']}, which takes {share(again)}")
+            else:
+                cells.append(share(record))
+            records.append(record)
+            print(case, limit, cells[-1], record.get("rows", ""), f"{record.get('seconds', 0):.1f} s", flush=True)
+        rows.append([case, *cells])
+    table = markdown(["method", *(f"memory_limit={in_words(memory_bytes('limit', limit))}" for limit in LIMITS)], rows)
+    if options.cases:
+        print(table)
+    else:
+        write("memory_limits", records, table)
+
+
+if __name__ == "__main__":
+    main()
