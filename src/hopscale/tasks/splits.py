@@ -33,6 +33,8 @@ def check_vectors(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.flo
     if np.iscomplexobj(vectors):
         raise GraphError("vectors must be real numbers, but are complex ones")
     try:
+        if np.iscomplexobj(vectors):
+            raise GraphError("vectors must be real numbers, not complex ones")
         X, y = np.asarray(vectors, dtype=np.float64), label_column(labels)
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, GraphError):
