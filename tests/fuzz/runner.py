@@ -160,7 +160,7 @@ def _shown(door, seed):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()[:20000]
 
 
-def fuzz_all(doors, first, minutes, jobs, log=print):
+def fuzz_all(doors, first, minutes, jobs):
     """All doors, a like share of the time for each, in rounds of about half a minute."""
     tallies = {door: Tally() for door in doors}
     share = minutes * 60 * jobs / len(doors)
@@ -184,8 +184,8 @@ def fuzz_all(doors, first, minutes, jobs, log=print):
                 total.defects.append(defect)
                 if (door, defect["place"]) not in seen:
                     seen.add((door, defect["place"]))
-                    log(f"{defect['verdict']}: {door} --seed {defect['seed']}: {defect['place']}")
-                    log(f"    {defect['input'][:300]}")
+                    print(f"{defect['verdict']}: {door} --seed {defect['seed']}: {defect['place']}", flush=True)
+                    print(f"    {defect['input'][:300]}", flush=True)
     return tallies
 
 
