@@ -290,6 +290,19 @@ def test_a_struct_keeps_its_arrays_and_no_longer_than_it_lives(entry):
     assert all(ref() is None for ref in alive)
 
 
+@pytest.mark.parametrize("entry", ["Graph", "Csr", "Noise", "SkipGram"])
+def test_a_struct_that_is_refused_keeps_nothing(entry):
+    arguments = VALID[entry]()
+    name = next(name for name, value in arguments.items() if isinstance(value, np.ndarray))
+    kept = weakref.ref(arguments[name])
+    other = next(other for other in WRONG[entry] if other != name)
+    with pytest.raises(ValueError, match=f"^{entry}: "):
+        call(entry, arguments | {other: WRONG[entry][other][0]})
+    del arguments
+    gc.collect()
+    assert kept() is None
+
+
 def test_skip_gram_keeps_the_arrays_of_its_parts():
     arguments = VALID["Graph"]()
     offsets = weakref.ref(arguments["offsets"])

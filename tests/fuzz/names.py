@@ -1,11 +1,11 @@
 """What the lines of the fuzzer may name: the doors themselves, things to give them, and checks of what comes back."""
 
+import atexit
 import functools
 import gzip
 import hashlib
 import io
 import json
-import os
 import shutil
 import struct
 import tempfile
@@ -47,7 +47,8 @@ class DifferenceError(Exception):
 
 # Files.
 
-SCRATCH = Path(tempfile.mkdtemp(prefix="hopscale-fuzz-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
+SCRATCH = Path(tempfile.mkdtemp(prefix="hopscale-fuzz-"))
+atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
 _made = 0
 
 

@@ -94,7 +94,7 @@ def _npz(m):
     return made
 
 
-@door(1500)
+@door(1000)
 def npz_arrays(m):
     arrays = ", ".join(f"{name}={text}" for name, text in _npz(m))
     return followed(m, f"read_graph(file(npz({arrays}), 'graph.npz'){some(m, self_loops=lambda: 'True')})")
@@ -103,7 +103,7 @@ def npz_arrays(m):
 SHAPE = b"'shape': ("
 
 
-@door(1000)
+@door(700)
 def npz_members(m):
     """Members that are no arrays, or lie about what they are."""
     members = []

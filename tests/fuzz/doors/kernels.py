@@ -93,6 +93,6 @@ _STRUCTS = {
 }
 
 
-@door(20000)
+@door(10000)
 def kernels(m):
     return _kernel(m, m.choice(list(VALID)))

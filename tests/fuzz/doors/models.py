@@ -164,6 +164,8 @@ def scoring(m):
         lambda: f"scores(evaluate({m.matrix((8, 2))}, {labels()}, splits={few()}{settings}))",
         lambda: f"scores(evaluate({m.array((8, 2))}, [0, 1, 0, 1, 1, 0, 1, 0], splits=2{settings}))",
         lambda: f"scores(tasks.few_shot({m.array((8, 2))}, {labels()}, samples_per_class={few()}, splits={few()}))",
+        lambda: f"scores(tasks.node_classification({m.array((8, 2))}, [0, 1] * 4, splits=1, C={m.number()}))",
+        lambda: f"scores(tasks.node_regression({m.array((8, 2))}, {labels()}, splits=1, alpha={m.number()}))",
         lambda: f"scores(tasks.link_prediction(new('DeepWalk'), small(), max_edges={m.count()}, {share}))",
         lambda: f"scores(tasks.attribute_inference(new('MUSAE'), small(), scale={m.word('0', '1')}, {share}))",
         lambda: (

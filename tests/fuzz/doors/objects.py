@@ -1,6 +1,10 @@
 """Lists, matrices, tables and graphs of other libraries."""
 
 from fuzz.doors.registry import door, followed, some
+from fuzz.generators import NUMBERS, TEXTS
+
+# What a cell of a table may be: pyarrow itself crashes on arrays beside dates.
+CELLS = [text for text in (*NUMBERS, *TEXTS, "None", "pd.NA", "b'a'") if not text.startswith("np.")]
 
 
 @door(2000)
@@ -53,19 +57,23 @@ def matrices(m):
     return followed(m, f"AttributedGraph({adjacency}, {features}{directed}{settings})")
 
 
-@door(1000)
+@door(600)
 def tables(m):
+    def name():
+        return m.choice(CELLS) if m.odd() else str(m.randrange(6)) if m.numeric else repr(m.choice("abcdefgh"))
+
+    def amount():
+        return m.choice(CELLS) if m.odd() else m.choice(["1", "2.5", "0.5"])
+
     def column(n):
-        if m.odd():
-            return m.choice([lambda: m.listed(m.thing, n, n, "[]"), lambda: m.array((n,))])()
-        return m.listed(m.name, n, n, "[]")
+        return m.array((n,)) if m.odd() else m.listed(name, n, n, "[]")
 
     def table(*names):
         n = m.randrange(1, 5)
         if m.odd() and m.rarely(0.1):
             return m.thing()
-        lists = m.listed(lambda: m.listed(m.name, 0, 3, "[]"), n, n, "[]")
-        columns = [column(n) if name != "value" else m.listed(m.number, n, n, "[]") for name in names]
+        lists = m.listed(lambda: m.listed(name, 0, 3, "[]"), n, n, "[]")
+        columns = [m.listed(amount, n, n, "[]") if each in ("value", "weight") else column(n) for each in names]
         if len(names) == 2 and m.rarely(0.2):
             columns[1] = lists
         held = ", ".join(
