@@ -20,7 +20,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -133,7 +132,7 @@ def _write(counts: list[Count], seed: int) -> None:
     notes = [f"{count.attack}: {text}." for count in counts if (text := _notes(count))]
     said = f"{total.total():,} signals by `make torture` with seed {seed}."
     text = "\n\n".join([markdown(header, rows), " ".join([said, *notes])])
-    write("torture", [asdict(count) for count in counts], text)
+    write("torture", [vars(count) for count in counts], text)
     subprocess.run([sys.executable, str(ROOT / "benchmarks" / "readme.py")], check=True)
 
 
