@@ -84,7 +84,7 @@ def fitted(
 
 def _in_a_process(job: str) -> tuple[int, str, str]:
     """Exit code, output and errors of :func:`work`; interrupted, it has time to remove what it was writing."""
-    command = [sys.executable, "-c", f"from {__name__} import work; work()"]
+    command = [sys.executable, "-c", f"from {__name__} import work; work({os.getpid()})"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as worker:
         try:
@@ -98,18 +98,17 @@ def _in_a_process(job: str) -> tuple[int, str, str]:
         return worker.returncode, output, errors
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(parent: int) -> None:
     """Terminate this process once the one that started it is gone: nobody waits for the fit any more."""
-    parent = os.getppid()
     while os.getppid() == parent:
         time.sleep(0.5)
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def work() -> None:
+def work(parent: int) -> None:
     """Make the fit that the standard input asks for in JSON, and print how it went, or ``{"error": ...}``."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     job = json.load(sys.stdin)
     fit, n_jobs = Fit(**job["fit"]), job["n_jobs"]
     with warnings.catch_warnings(record=True) as caught:
