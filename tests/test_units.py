@@ -40,6 +40,7 @@ def variants():
         found[f"HOPE-{proximity}"] = lambda proximity=proximity: HOPE(8, proximity=proximity)
     found["MUSAE-ego"] = lambda: MUSAE(8, ego=True)
     found["MUSAE-ego-sgns"] = lambda: MUSAE(8, ego=True, solver=SGNS(**SHORT))
+    found["MUSAE-no-self"] = lambda: MUSAE(8, self_scale=False)
     found["MUSAE-sampled"] = lambda: MUSAE(8, solver=PMI(rows="sampled", walks=20))
     found["MUSAE-noise"] = lambda: MUSAE(8, solver=PMI(noise_exponent=0.75, shift=1.5))
     found["MUSAE-noise-sgns"] = lambda: MUSAE(8, solver=SGNS(noise_exponent=0.75, **SHORT))
@@ -56,7 +57,10 @@ PROPORTIONAL = {"HOPE": 0.5, "HOPE-common-neighbors": 1.0, "HOPE-adamic-adar": 1
 @pytest.fixture(scope="module", name="AF")
 def matrices():
     graph = random_graph(40, 24, density=0.15, weighted=True, values=True, isolated=2, seed=3)
-    return graph.adjacency.astype(np.float64), graph.features.astype(np.float64)
+    A, F = dense(graph)
+    F[:-1, 5] = 0  # a feature of an isolated node alone: met at scale 0, and on no walk
+    F[-1, 5] = 1
+    return sp.csr_array(A), sp.csr_array(F)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -298,7 +302,7 @@ class TestWhatLeavesAModel:
     def test_damaged_models_place_no_node_at_nan(self, damage, what, AF, tmp_path):
         model = MUSAE(8).fit(AF)
         for solution in model.solutions_:
-            with np.errstate(over="ignore"):
+            with np.errstate(all="ignore"):
                 array = getattr(solution, what)
                 array[...] = np.where(np.isfinite(array * damage), array * damage, 1e38).astype(array.dtype)
         model.save(tmp_path / "damaged.safetensors")

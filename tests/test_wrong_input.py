@@ -151,6 +151,7 @@ def test_a_graph_without_edges_may_have_features():
 @pytest.mark.filterwarnings("error")
 def test_edges_of_small_floats():
     assert from_edges(np.array([[3, 2], [2, 1]], np.float16)).node_ids.tolist() == [1, 2, 3]
+    assert from_edges([("g", "a"), (2**62, "e"), (np.float16(2), "b")]).n_edges == 3
 
 
 def test_several_labels_a_node_are_no_classes():
@@ -308,6 +309,7 @@ OTHERS = {
     "long folder": lambda: load("cora", data="x" * 70_000),
     "array as a column": lambda: read_graph("edges.csv", weight=np.ones((2, 2))),
     "complex vectors": lambda: evaluate(np.eye(8) * 1j, [0, 1] * 4),
+    "type as labels": lambda: from_edges(EDGES, labels=int),
     "data set": lambda: load("9" * 5000),
     "folder of data sets": lambda: load("cora", data=5),
     "path": lambda: read_graph(5),

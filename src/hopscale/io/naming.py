@@ -46,7 +46,8 @@ class Coder(dict[Hashable, int]):
     def codes(self, names: Iterable[Hashable]) -> NDArray[np.int32]:
         """Number of each name."""
         try:
-            return np.fromiter(map(self.__getitem__, names), dtype=np.int32)
+            with np.errstate(over="ignore"):  # NumPy's small floats warn when they are compared with large numbers
+                return np.fromiter(map(self.__getitem__, names), dtype=np.int32)
         except TypeError as error:
             raise GraphError(f"names of nodes and features must be hashable ({error})") from None
 
