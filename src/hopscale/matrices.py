@@ -33,7 +33,8 @@ def canonical(matrix: Any, what: str, *, rows: str, columns: str) -> sp.csr_arra
         # Canonical float32 is left as it is; else sums of duplicates are rounded once, at the end.
         is_ready = sp.issparse(matrix) and matrix.dtype == np.float32 and getattr(matrix, "has_canonical_format", False)
         is_shared = not isinstance(matrix, SymmetricArray)
-        csr = sp.csr_array(matrix, dtype=np.float32 if is_ready else np.float64, copy=is_shared)
+        with np.errstate(over="ignore"):  # of long doubles: infinity is refused below
+            csr = sp.csr_array(matrix, dtype=np.float32 if is_ready else np.float64, copy=is_shared)
     except (TypeError, ValueError, ArithmeticError) as error:
         if isinstance(error, GraphError):
             raise

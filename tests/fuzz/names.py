@@ -55,9 +55,8 @@ _made = 0
 def clear():
     """Forget the files of the last input."""
     global _made
-    if _made:
-        for each in SCRATCH.iterdir():
-            shutil.rmtree(each) if each.is_dir() and not each.is_symlink() else each.unlink()
+    for each in SCRATCH.iterdir():
+        shutil.rmtree(each) if each.is_dir() and not each.is_symlink() else each.unlink()
     _made = 0
 
 

@@ -60,7 +60,9 @@ def verdict(text):
 def evaluate_all(door, first, count, seconds, report):
     """Evaluate inputs from ``first`` on; defects go to a file of lines, progress to another."""
     from fuzz.doors import line
+    from fuzz.names import SCRATCH
 
+    os.chdir(SCRATCH)  # some commands write to where they are
     limited = "libasan" not in os.environ.get("LD_PRELOAD", "") and "libtsan" not in os.environ.get("LD_PRELOAD", "")
     if limited and sys.platform == "linux":
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -251,7 +253,9 @@ def main():
 
 def _one(door, seed, show):
     from fuzz.doors import line
+    from fuzz.names import SCRATCH
 
+    os.chdir(SCRATCH)
     text = line(door, seed)
     print(text)
     if not show:

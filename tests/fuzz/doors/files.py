@@ -166,4 +166,4 @@ PICKLE = (
 @door(1500)
 def pickles(m):
     mutated = m.mutated(PICKLE, ["cos\nsystem\n", "tR.", "i4", "f8"])
-    return f"unpickled({mutated!r}, 'x')"
+    return f"type(unpickled({mutated!r}, 'x'))"  # numbers of any kind: what makes a graph of them looks at them
