@@ -16,7 +16,7 @@ LOCK := requirements-dev.txt
 BENCHMARKS := $(filter-out %/measure.py %/libraries.py %/reference.py %/readme.py,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check setup lock format torture bench readme clean distclean always
+.PHONY: help demo test check setup lock format fuzz torture sanitize bench readme clean distclean always
 
 help:
 	@echo "make demo       learn, score, search and explain on built-in data"
@@ -63,6 +63,15 @@ fuzz: $(VENV)/.developing
 	$(BIN)/python -m tests.fuzz --minutes $(FUZZ_MINUTES) --seed $(FUZZ_SEED) --jobs $(JOBS) \
 		--table benchmarks/results/fuzz.md --report build/fuzz.jsonl; \
 		status=$$?; $(BIN)/python benchmarks/readme.py; exit $$status
+
+# The core of its own for each sanitizer is in build; with GCC on Linux only.
+SANITIZED := $(addprefix tests/,test_kernels.py test_kernel_arguments.py test_panels.py test_sgns.py test_threads.py \
+	test_io_readers.py test_concurrency.py::TestThreads \
+	$(foreach door,kernels edge_files feature_files,"fuzz/test_fuzz.py::test_random_inputs_are_answered[$(door)]"))
+
+sanitize: $(VENV)/.developing
+	tests/sanitize/run $(BIN)/python address $(SANITIZED)
+	tests/sanitize/run $(BIN)/python thread $(SANITIZED)
 
 torture: $(VENV)/.developing
 	$(BIN)/python tests/torture --signals $(TORTURE_SIGNALS) --seed $(TORTURE_SEED) --write

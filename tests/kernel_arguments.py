@@ -51,6 +51,7 @@ VALID = {
         "other": np.zeros(8, I32),
         "back": 2.0,
         "away": 0.5,
+        "exponents": np.zeros(4, I32),
     },
     "Csr": lambda: {
         "offsets": np.arange(5),

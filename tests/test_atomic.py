@@ -278,7 +278,7 @@ class TestTermination:
         reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
         command = ["embed", "--graph", "graph.npz", "--model", "deepwalk", "-o", "pipe", "--format", "csv", "-q"]
         for sent, code, word in (
-            (signal.SIGTERM, 143, "hopscale: terminated\n"),
+            (signal.SIGTERM, 143, "hopscale: interrupted\n"),
             (signal.SIGINT, 130, "hopscale: interrupted\n"),
         ):
             with subprocess.Popen(

@@ -1,5 +1,7 @@
 """One contract for every registered model."""
 
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from pkgutil import iter_modules
 
 import numpy as np
@@ -160,3 +162,21 @@ class TestContract:
         walks = [label for label in model.scale_columns_ if label not in ("0", "walks", "identity", "features")]
         assert model.multi_scale is (len(walks) > 1)
         assert model.has_feature_vectors is (len(model.feature_embedding_) > 0)
+
+
+def test_bits_do_not_depend_on_the_environment(monkeypatch):
+    """Hash seeds, our threads, those of BLAS and of OpenMP: every method and solver, on five odd graphs."""
+    monkeypatch.syspath_prepend(Path(__file__).parent.parent / "benchmarks")
+    blas_kernels = __import__("blas_kernels")
+    environments = [
+        (jobs, {"PYTHONHASHSEED": str(seed), "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads})
+        for jobs, seed, threads in ((1, 0, "1"), (3, 1, "8"), (16, 2, "3"))
+    ]
+    with ThreadPoolExecutor(len(environments)) as pool:
+        started = [pool.submit(blas_kernels.in_environment, jobs, **each) for jobs, each in environments]
+        first, *others = (process.result()["digests"] for process in started)
+    assert len({name.partition(",")[0] for name in first}) == len(OURS)
+    assert len(first) > 5 * len(OURS)
+    assert not [digest for digest in first.values() if "Error" in digest]
+    for other in others:
+        assert {name for name in first if other[name] != first[name]} == set()

@@ -65,6 +65,7 @@ WRONG = {
         "other": [np.zeros(7, I32), None, *(replaced(np.zeros(8, I32), i) for i in (-1, 2, 7, 2**31 - 1))],
         "back": [0.0, -1.0, NAN, INF, 1e300],
         "away": [0.0, -1.0, NAN, INF, 1e-300],
+        "exponents": [np.zeros(3, I32), *(replaced(np.zeros(4, I32), k) for k in (-300, 300, 2**31 - 1, -(2**31)))],
     },
     "Csr": {
         "offsets": [
@@ -287,6 +288,19 @@ def test_a_struct_keeps_its_arrays_and_no_longer_than_it_lives(entry):
     del struct
     gc.collect()
     assert all(ref() is None for ref in alive)
+
+
+@pytest.mark.parametrize("entry", ["Graph", "Csr", "Noise", "SkipGram"])
+def test_a_struct_that_is_refused_keeps_nothing(entry):
+    arguments = VALID[entry]()
+    name = next(name for name, value in arguments.items() if isinstance(value, np.ndarray))
+    kept = weakref.ref(arguments[name])
+    other = next(other for other in WRONG[entry] if other != name)
+    with pytest.raises(ValueError, match=f"^{entry}: "):
+        call(entry, arguments | {other: WRONG[entry][other][0]})
+    del arguments
+    gc.collect()
+    assert kept() is None
 
 
 def test_skip_gram_keeps_the_arrays_of_its_parts():

@@ -1,6 +1,7 @@
 """Threads: the order and the number of tasks, the end of work, and the limit on BLAS that overlapping fits share."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -97,3 +98,19 @@ def test_overlapping_engines_keep_blas_single_threaded_until_the_last_has_left()
         assert blas_threads() == {1}
         second.__exit__(None, None, None)
         assert blas_threads() == {2}
+
+
+def test_blas_is_single_threaded_whichever_thread_the_engine_is_in():
+    """threadpoolctl ignores limits from other threads than the first that has set one."""
+
+    def inside():
+        with Threads(1):
+            return blas_threads()
+
+    with threadpool_limits(limits=2, user_api="blas"):
+        for _ in range(2):
+            assert inside() == {1}
+            assert blas_threads() == {2}
+            with ThreadPoolExecutor(1) as pool:
+                assert pool.submit(inside).result() == {1}
+            assert blas_threads() == {2}

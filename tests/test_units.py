@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from hopscale import HOPE, MUSAE, PMI, SGNS, AttributedGraph, DeepWalk, Walklets, load_model
+from hopscale import HOPE, MUSAE, PMI, SGNS, TADW, AttributedGraph, DeepWalk, Walklets, load_model
 from hopscale._core import _native
 from hopscale.compute import Threads
 from hopscale.exceptions import GraphError, HopscaleError, ParameterError
 from hopscale.models import MODELS
 from hopscale.models.base import SolverChoice
 from hopscale.walks import Scale, Transitions, WalkContext
-from reference import best_approximation, dense, positive_pmi, random_graph
+from reference import best_approximation, dense, positive_pmi, random_graph, transition
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopscale.exceptions.HopscaleWarning")
 
@@ -40,6 +40,7 @@ def variants():
         found[f"HOPE-{proximity}"] = lambda proximity=proximity: HOPE(8, proximity=proximity)
     found["MUSAE-ego"] = lambda: MUSAE(8, ego=True)
     found["MUSAE-ego-sgns"] = lambda: MUSAE(8, ego=True, solver=SGNS(**SHORT))
+    found["MUSAE-no-self"] = lambda: MUSAE(8, self_scale=False)
     found["MUSAE-sampled"] = lambda: MUSAE(8, solver=PMI(rows="sampled", walks=20))
     found["MUSAE-noise"] = lambda: MUSAE(8, solver=PMI(noise_exponent=0.75, shift=1.5))
     found["MUSAE-noise-sgns"] = lambda: MUSAE(8, solver=SGNS(noise_exponent=0.75, **SHORT))
@@ -56,7 +57,10 @@ PROPORTIONAL = {"HOPE": 0.5, "HOPE-common-neighbors": 1.0, "HOPE-adamic-adar": 1
 @pytest.fixture(scope="module", name="AF")
 def matrices():
     graph = random_graph(40, 24, density=0.15, weighted=True, values=True, isolated=2, seed=3)
-    return graph.adjacency.astype(np.float64), graph.features.astype(np.float64)
+    A, F = dense(graph)
+    F[:-1, 5] = 0  # a feature of an isolated node alone: met at scale 0, and on no walk
+    F[-1, 5] = 1
+    return sp.csr_array(A), sp.csr_array(F)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -183,6 +187,17 @@ class TestAgainstTheory:
         best, sigma = best_approximation(B @ B.T, 6)
         np.testing.assert_allclose(found @ found.T, best, atol=1e-5 * sigma[0])
 
+    @pytest.mark.parametrize("size", [1.0, 1e3, 1e10, 1e30])
+    def test_tadw_on_fewer_features_than_dimensions(self, size):
+        """Walks of one feature have one direction, W ∝ (P + P²)Y: noise of the others must not be blown up."""
+        graph = AttributedGraph(self.graph().adjacency, np.full((self.N, 1), size))
+        model = TADW(8).fit(graph)
+        W, Y = (model.node_vectors(part).astype(float) / size for part in ("walks", "features"))
+        P = transition(dense(graph)[0])
+        expected = (P + P @ P) @ Y
+        np.testing.assert_allclose(W, expected * np.linalg.norm(Y) / np.linalg.norm(expected), atol=1e-5)
+        assert np.abs(W).max() > 0.01
+
     def test_too_far_apart_is_refused(self):
         A = np.zeros((6, 6))
         for u, weight in enumerate((1e30, 1e30, 1e-30, 1e-30, 1e-30)):
@@ -287,7 +302,7 @@ class TestWhatLeavesAModel:
     def test_damaged_models_place_no_node_at_nan(self, damage, what, AF, tmp_path):
         model = MUSAE(8).fit(AF)
         for solution in model.solutions_:
-            with np.errstate(over="ignore"):
+            with np.errstate(all="ignore"):
                 array = getattr(solution, what)
                 array[...] = np.where(np.isfinite(array * damage), array * damage, 1e38).astype(array.dtype)
         model.save(tmp_path / "damaged.safetensors")

@@ -21,7 +21,7 @@ from hopscale import (
     load,
     read_graph,
 )
-from hopscale.datasets import figure1
+from hopscale.datasets import describe, figure1
 from hopscale.exceptions import FileFormatError, GraphError, HopscaleError, ParameterError, UnknownNodeError, in_short
 from hopscale.io import from_igraph
 from hopscale.io.vectors import write_vectors
@@ -140,6 +140,22 @@ LABELS = {
 def test_labels(labels):
     with pytest.raises(GraphError):
         AttributedGraph(PAIR, labels=labels)
+
+
+def test_a_graph_without_edges_may_have_features():
+    graph = from_edges([], sp.csr_array(np.eye(3)))
+    assert (graph.n_nodes, graph.n_edges, graph.n_features) == (3, 0, 3)
+    assert from_edges(np.zeros((0, 2), np.int32), np.eye(3)).n_nodes == 3
+
+
+@pytest.mark.filterwarnings("error")
+def test_edges_of_small_floats():
+    assert from_edges(np.array([[3, 2], [2, 1]], np.float16)).node_ids.tolist() == [1, 2, 3]
+    assert from_edges([("g", "a"), (2**62, "e"), (np.float16(2), "b")]).n_edges == 3
+
+
+def test_several_labels_a_node_are_no_classes():
+    assert describe(from_edges(EDGES, labels={0: [1], 1: [1, 2]})).classes is None
 
 
 def test_labels_of_any_kind_in_a_mapping_stay_what_they_are():
@@ -278,6 +294,22 @@ OTHERS = {
     "table, negative code": lambda: from_tables(
         arrow(a=pa.DictionaryArray.from_arrays(pa.array([0, -5]), pa.array(["x"]), safe=False), b=[1, 2])
     ),
+    "networkx, matrix as direction": lambda: from_networkx(nx.DiGraph([(0, 1)]), directed=np.ones((1, 2))),
+    "networkx, list beside vectors": lambda: from_networkx(attributed(), features={0: np.ones(3), 1: [[1, 2], [3]]}),
+    "table, columns of pandas that have no name": lambda: from_tables(pd.DataFrame({iter([1]): ["a"], "x": ["b"]})),
+    "table, number past 64 bits": lambda: from_tables(pd.DataFrame({"a": ["x", "y"], "b": [1, 2**70]})),
+    "table, its own code": lambda: from_tables(type("T", (), {"__arrow_c_stream__": lambda *_: {}["x"]})()),
+    "sparse matrix as an edge": lambda: from_edges([sp.csr_array((2, 2)), (3, 1)]),
+    "number as an edge, beside lists": lambda: from_edges([("x", [[1], [1, 2]]), HUGE]),
+    "bytes beside a text as an edge": lambda: from_edges([("e", b"\xff"), '"']),
+    "masked number as features": lambda: from_edges([("c", "d")], masked(np.array(1), False)),
+    "no data set": lambda: load([]),
+    "number as a data set": lambda: load(5),
+    "long data set": lambda: load("x" * 70_000, data="."),
+    "long folder": lambda: load("cora", data="x" * 70_000),
+    "array as a column": lambda: read_graph("edges.csv", weight=np.ones((2, 2))),
+    "complex vectors": lambda: evaluate(np.eye(8) * 1j, [0, 1] * 4),
+    "type as labels": lambda: from_edges(EDGES, labels=int),
     "data set": lambda: load("9" * 5000),
     "folder of data sets": lambda: load("cora", data=5),
     "path": lambda: read_graph(5),
@@ -389,6 +421,7 @@ class TestFiles:
             {"features": '{"1": ' + "[" * 100_000 + "]" * 100_000 + "}"},
             {"features": '{"1": ' * 100_000},
             {"features": '{"1": [' + "[" * 900 + "]" * 900 + "]}"},
+            {"features": '{"6": [1, ' + '{"a":' * 5000 + "1" + "}" * 5000 + "]}"},
             {"features": "9" * 5000 + ",1\n2,3\n"},
             {"edges": "0,1," + "9" * 400 + "\n1,2,1\n"},
             {"edges": "0,1," + "9" * 5000 + "\n1,2,1\n"},

@@ -80,13 +80,14 @@ def number(
 ) -> float:
     """A finite number of at least (or above) ``least``, below ``below`` and at most ``most``."""
     right = isinstance(value, Real) and not isinstance(value, bool) and _is_finite(value)
-    enough = right and (value > least if above else value >= least)
-    if not enough or (below is not None and value >= below) or (most is not None and value > most):
+    plain = float(value) if right else 0.0  # NumPy compares in the type of its number, which may not hold a bound
+    enough = right and (plain > least if above else plain >= least)
+    if not enough or (below is not None and plain >= below) or (most is not None and plain > most):
         bounds = f"{'above' if above else 'of at least'} {least:g}"
         bounds += "" if below is None else f" and below {below:g}"
         bounds += "" if most is None else f" and at most {most:g}"
         raise ParameterError(f"must be a number {bounds}, not {in_short(value)}", parameter=name)
-    return float(value)
+    return plain
 
 
 def _is_finite(value: Any) -> bool:

@@ -218,7 +218,7 @@ def name_array(names: Iterable[Hashable]) -> NDArray[Any]:
     listed = names.tolist() if isinstance(names, np.ndarray) else list(names)
     kinds = set(map(type, listed))
     if not kinds <= {str, int}:
-        listed = [name.item() if isinstance(name, (np.integer, np.str_)) else name for name in listed]
+        listed = [name.item() if isinstance(name, (np.integer, np.floating, np.str_)) else name for name in listed]
         kinds = set(map(type, listed))
     if kinds == {int} and min(listed) >= -(2**63) and max(listed) < 2**63:
         return np.array(listed, dtype=np.int64)

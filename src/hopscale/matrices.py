@@ -61,7 +61,8 @@ def _two_dimensional(matrix: Any, what: str) -> NDArray[np.float64]:
     array = np.asarray(matrix)
     if array.dtype.kind not in "biufOSU":
         raise GraphError(f"{what} must hold real numbers, not {array.dtype}")
-    array = array.astype(np.float64, copy=False)
+    with np.errstate(over="ignore"):  # infinity is refused later
+        array = array.astype(np.float64, copy=False)
     if array.ndim != 2:
         raise GraphError(f"{what} must be two-dimensional, but has shape {array.shape}")
     return array

@@ -161,6 +161,9 @@ class Maker(random.Random):
     def rarely(self, share=0.1):
         return self.random() < share
 
+    def one_of(self, *makers):
+        return self.choice(makers)()
+
     def thing(self):
         """Anything at all."""
         return self.choice(self.choice([NUMBERS, TEXTS, THINGS]))

@@ -5,7 +5,6 @@ import faulthandler
 import json
 import os
 import resource
-import shutil
 import signal
 import struct
 import subprocess
@@ -32,7 +31,7 @@ _COUNTS = struct.Struct("<QQQQ")  # the number of the input that runs, and how m
 
 def verdict(text):
     """What became of an input, and, if that is a defect, the signature of the place and the traceback."""
-    from .names import SPACE, DifferenceError, HopscaleError, NotFiniteError, check, clear
+    from fuzz.names import SPACE, DifferenceError, HopscaleError, NotFiniteError, check, clear
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -44,12 +43,12 @@ def verdict(text):
             return "refused", "", ""
         except (NotFiniteError, DifferenceError) as error:
             return "not finite", f"{type(error).__name__}: {error}"[:200], traceback.format_exc()
-        except (KeyboardInterrupt, SystemExit):
+        except (KeyboardInterrupt, SystemExit, NameError, SyntaxError):  # the fuzzer's own mistakes
             raise
         except BaseException as error:  # a panic of Rust is no Exception
             places = [f for f in traceback.extract_tb(error.__traceback__) if "/hopscale/" in f.filename]
             if not places:
-                return "unmade", "", ""
+                return "unmade", "", traceback.format_exc()
             if type(error).__name__ == "NotFittedError":
                 return "refused", "", ""
             where = f"{places[-1].filename.rpartition('/hopscale/')[2]}:{places[-1].lineno}"
@@ -60,10 +59,10 @@ def verdict(text):
 
 def evaluate_all(door, first, count, seconds, report):
     """Evaluate inputs from ``first`` on; defects go to a file of lines, progress to another."""
-    from .doors import line
+    from fuzz.doors import line
 
     limited = "libasan" not in os.environ.get("LD_PRELOAD", "") and "libtsan" not in os.environ.get("LD_PRELOAD", "")
-    if limited:
+    if limited and sys.platform == "linux":
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     faulthandler.enable()
     for each in (signal.SIGPROF, signal.SIGALRM):  # whose default is to end the process, in whatever code it is
@@ -80,12 +79,8 @@ def evaluate_all(door, first, count, seconds, report):
             kind, place, trace = verdict(text)
             counts[kind] += 1
             if kind not in SANE:
-                json.dump(
-                    {"seed": seed, "verdict": kind, "place": place, "input": text[:20000], "trace": trace[-3000:]},
-                    defects,
-                )
-                defects.write("\n")
-                defects.flush()
+                found = {"seed": seed, "verdict": kind, "place": place, "input": text[:20000], "trace": trace[-3000:]}
+                print(json.dumps(found), file=defects, flush=True)
             if time.monotonic() > end:
                 break
     for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
@@ -103,7 +98,6 @@ class Tally:
     inputs: int = 0
     counts: Counter = field(default_factory=Counter)
     defects: list = field(default_factory=list)
-    next: int = 0
 
     def add(self, kind, **more):
         self.counts[kind] += 1
@@ -116,7 +110,6 @@ def fuzz(door, first, count, seconds, tally):
     while first < last and (left := end - time.monotonic()) > 0:
         reached, code, words = _process(door, first, last - first, left, tally)
         if code == 0:
-            tally.next = reached
             return
         kind = "hang" if -code in (signal.SIGPROF, signal.SIGALRM) else "crash"
         alone = reached
@@ -127,47 +120,27 @@ def fuzz(door, first, count, seconds, tally):
                     break
         tally.inputs += 1
         seeds = {"seed": reached} if alone == reached else {"seed": reached, "from": alone}
-        tally.add(
-            kind, **seeds, place=_place(words) or f"exit code {code}", input=_shown(door, reached), trace=words[-3000:]
-        )
-        tally.next = first = reached + 1
+        place = _place(words) or f"exit code {code}"
+        tally.add(kind, **seeds, place=place, input=_shown(door, reached), trace=words[-3000:])
+        first = reached + 1
 
 
 def _process(door, first, count, seconds, tally):
     """A process that runs inputs: the number it came to, its exit code and what it said."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
         report = f"{folder}/report"
-        command = [
-            sys.executable,
-            "-m",
-            "tests.fuzz",
-            door,
-            "--child",
-            report,
-            "--seed",
-            first,
-            "--count",
-            count,
-            "--seconds",
-            seconds,
-        ]
-        environment = {
-            **os.environ,
-            "OPENBLAS_NUM_THREADS": "1",
-            "OMP_NUM_THREADS": "1",
-            "POLARS_MAX_THREADS": "1",
-            "TMPDIR": folder,
-        }
+        asked = ["--child", report, "--seed", first, "--count", count, "--seconds", seconds]
+        command = [sys.executable, "-m", "tests.fuzz", door, *map(str, asked)]
+        threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
+        environment = {**os.environ, **threads, "TMPDIR": folder}
         with open(f"{folder}/said", "w+", errors="replace") as said:
-            code = subprocess.run(
-                [*map(str, command)], cwd=ROOT, stdout=said, stderr=said, env=environment, check=False
-            ).returncode
+            code = subprocess.run(command, cwd=ROOT, stdout=said, stderr=said, env=environment, check=False).returncode
             said.seek(0)
             words = said.read()[-20000:]
         if not os.path.exists(f"{report}.progress"):
             raise RuntimeError(f"the process for {door} did not start:\n{words}")
         reached, *counts = _COUNTS.unpack(Path(f"{report}.progress").read_bytes())
-        defects = [json.loads(text) for text in open(f"{report}.defects")]
+        defects = [json.loads(text) for text in Path(f"{report}.defects").read_text().splitlines()]
     for name, number in zip(SANE, counts, strict=True):
         tally.counts[name] += number
     for defect in defects:
@@ -187,9 +160,9 @@ def _shown(door, seed):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()[:20000]
 
 
-def fuzz_all(doors, first, minutes, jobs, log=print):
+def fuzz_all(doors, first, minutes, jobs):
     """All doors, a like share of the time for each, in rounds of about half a minute."""
-    tallies = {door: Tally(next=first) for door in doors}
+    tallies = {door: Tally() for door in doors}
     share = minutes * 60 * jobs / len(doors)
     slice_ = min(30.0, share)
     rounds = max(1, round(share / slice_))
@@ -211,9 +184,8 @@ def fuzz_all(doors, first, minutes, jobs, log=print):
                 total.defects.append(defect)
                 if (door, defect["place"]) not in seen:
                     seen.add((door, defect["place"]))
-                    log(
-                        f"{defect['verdict']}: {door} --seed {defect['seed']}: {defect['place']}\n    {defect['input'][:300]}"
-                    )
+                    print(f"{defect['verdict']}: {door} --seed {defect['seed']}: {defect['place']}", flush=True)
+                    print(f"    {defect['input'][:300]}", flush=True)
     return tallies
 
 
@@ -255,20 +227,16 @@ def main():
         parser.add_argument(name, type=kind, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        try:
-            evaluate_all(options.doors[0], options.seed, options.count, options.seconds, options.child)
-        finally:
-            _sweep()
+        evaluate_all(options.doors[0], options.seed, options.count, options.seconds, options.child)
     elif options.minutes is None:
         _one(options.doors[0], options.seed, options.show)
     else:
-        from .doors import DOORS
+        from fuzz.doors import DOORS
 
         unknown = set(options.doors) - set(DOORS)
         if unknown:
             sys.exit(f"no such door: {', '.join(unknown)}; there are {', '.join(DOORS)}")
         tallies = fuzz_all(options.doors or list(DOORS), options.seed or 0, options.minutes, options.jobs)
-        _sweep()
         text = table(tallies)
         print(text)
         if options.table:
@@ -282,17 +250,10 @@ def main():
 
 
 def _one(door, seed, show):
-    from .doors import line
+    from fuzz.doors import line
 
     text = line(door, seed)
     print(text)
     if not show:
         kind, _, trace = verdict(text)
         print(trace + kind)
-    _sweep()
-
-
-def _sweep():
-    from .names import SCRATCH
-
-    shutil.rmtree(SCRATCH, ignore_errors=True)

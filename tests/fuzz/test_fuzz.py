@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from .doors import DOORS
-from .runner import SANE, Tally, fuzz, verdict
+from fuzz.doors import DOORS
+from fuzz.runner import SANE, Tally, fuzz, verdict
 
 CORPUS = [
     pytest.param(text, id=f"{file.stem}:{number}")

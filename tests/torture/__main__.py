@@ -11,6 +11,7 @@ files.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import random
 import subprocess
@@ -34,7 +35,7 @@ from writers import several_writers  # noqa: E402
 from hopscale.datasets import planted_blocks  # noqa: E402
 
 # Share of the signals that each attack gets.
-SHARES = {"embed": 0.28, "fresh": 0.02, "save": 0.2, "export": 0.2, "download": 0.2, "reproduce": 0.06, "writers": 0.04}
+SHARES = {"embed": 0.3, "fresh": 0.02, "save": 0.2, "export": 0.2, "download": 0.2, "writers": 0.04, "reproduce": 0.04}
 VICTIMS = {"embed": Embed, "fresh": FreshEmbed, "save": Save, "export": Export, "download": Download}
 ATTACKS = (*SHARES, "disk")
 
@@ -67,7 +68,7 @@ def _attack(name: str, options: argparse.Namespace, folder: Path) -> Count:
     rng = random.Random(f"{options.seed} {name}")
     inputs, output, log = folder / f"{name}-inputs", folder / name, folder / f"{name}.log"
     inputs.mkdir()
-    signals = max(3, round(options.signals * SHARES.get(name, 0.05)))
+    signals = max(3, math.ceil(options.signals * SHARES.get(name, 0.05)))
     if name in VICTIMS:
         write_graph(inputs / "graph.npz", planted_blocks(800, n_features=200))
         return shoot(VICTIMS[name](output, inputs), signals, rng, log)

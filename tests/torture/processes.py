@@ -13,6 +13,7 @@ from pathlib import Path
 from hopscale.exceptions import HopscaleError
 
 FOREIGN = 70  # exit code of a process that ends with an exception of another family
+_HANDLED = (signal.SIGINT, signal.SIGTERM)
 _PATIENCE = 60  # seconds after which a process that was sent a signal hangs
 
 
@@ -22,9 +23,11 @@ class Process:
     def __init__(self, run: Callable[[], object], log: Path) -> None:
         self.log = log
         sys.stdout.flush()
+        signal.pthread_sigmask(signal.SIG_BLOCK, _HANDLED)  # until the new process has handlers of its own
         self.pid = os.fork()
         if self.pid == 0:
             _become(run, log)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HANDLED)
         self.status: int | None = None
 
     def send(self, kind: int, *, group: bool = False) -> None:
@@ -65,9 +68,10 @@ def _become(run: Callable[[], object], log: Path) -> None:
         os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
         for stream in (1, 2):
             os.dup2(descriptor, stream)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HANDLED)
         run()
         code = 0
     except SystemExit as end:

@@ -90,7 +90,7 @@ def interrupt_reproduction(folder: Path, inputs: Path, signals: int, rng: random
     while count.signals.total() < signals:
         run = Reproduction(folder / f"run-{runs}", inputs)
         runs += 1
-        for _ in range(rng.randint(1, 4)):
+        for _ in range(rng.randint(1, 8)):
             kind = list(KINDS)[shots % len(KINDS)]
             shots += 1
             before = run.records()

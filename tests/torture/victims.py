@@ -79,8 +79,9 @@ class Victim:
 
     def run(self, version: int) -> None:
         """What the process does."""
+        parent = os.getppid()
         self.write(version)
-        while self.endless:
+        while self.endless and os.getppid() == parent:
             version = 1 - version
             self.write(version)
 

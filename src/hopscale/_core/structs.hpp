@@ -21,7 +21,7 @@ struct Graph {
     // Rows of weights have units of their own, so that no product leaves float's range: an edge of v weighs
     // weights[e]·2^exponents[v], and inverse_degrees[v] is that of the weights as they are here. Null: all 0.
     const int32_t *exponents;
-    const float *keep;     // alias table of each node's edges; null where all weigh the same
+    const float *keep;  // alias table of each node's edges; null where all weigh the same
     const int32_t *other;
     float back, away;  // node2vec's 1/p and 1/q; where they are not 1 and 1, lists of neighbours are sorted
 };

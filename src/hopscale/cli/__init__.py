@@ -8,41 +8,40 @@ import signal
 import sys
 from typing import Any, NoReturn
 
-__all__ = ["INTERRUPTED", "TERMINATED", "main"]
+__all__ = ["INTERRUPTED", "main"]
 
-INTERRUPTED, TERMINATED = 130, 143
-
-
-class _Terminated(BaseException):
-    """The process was asked to end: everything that ends after Ctrl-C ends now."""
+INTERRUPTED = 130
 
 
 def main(**settings: Any) -> NoReturn:
     """Run the command line, and leave with 0, 1 (error), 2 (usage), 70 (our mistake), 130 (Ctrl-C) or 143 (SIGTERM)."""
-    interrupting, terminating = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    if interrupting is signal.default_int_handler:  # else it is ignored, or has a handler already
-        signal.signal(signal.SIGINT, _leave)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    # Others are ignored, or have a handler already.
+    ours = [number for number in before if before[number] in (signal.default_int_handler, signal.SIG_DFL)]
+    received: list[int] = []
+
+    def stop(number: int, _: object) -> NoReturn:
+        received.append(number)
+        raise KeyboardInterrupt
+
     try:
+        if signal.SIGINT in ours:
+            signal.signal(signal.SIGINT, _leave)
         from hopscale.cli.commands import hopscale
-    finally:
-        signal.signal(signal.SIGINT, interrupting)
-    try:
-        if terminating is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, _terminate)
+
+        for number in ours:
+            signal.signal(number, stop)
         hopscale.main(**settings)
-    except _Terminated:
-        print("hopscale: terminated", file=sys.stderr)
-        sys.exit(TERMINATED)
+    except BaseException as error:  # of any kind: code that is interrupted may answer with an exception of its own
+        if received and not (isinstance(error, SystemExit) and error.code == 0):
+            sys.exit(128 + received[-1])
+        raise
     finally:
-        if terminating is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, terminating)
+        for number in ours:
+            signal.signal(number, before[number])
 
 
 def _leave(*_: object) -> NoReturn:
     """End the process at once: some of the modules that are imported catch every exception."""
     os.write(2, b"hopscale: interrupted\n")
     os._exit(INTERRUPTED)
-
-
-def _terminate(*_: object) -> NoReturn:
-    raise _Terminated

@@ -42,8 +42,9 @@ class Program(click.Group):
             except click.ClickException as error:
                 error.show()
                 code = error.exit_code
-            except (click.Abort, KeyboardInterrupt):
-                code = _complain("interrupted", INTERRUPTED)
+            except (click.Abort, KeyboardInterrupt) as error:
+                cause = error.__cause__  # click takes an EOFError for an interruption, too: no command asks for input
+                code = _complain(*(_answer_to(cause) if isinstance(cause, EOFError) else ("interrupted", INTERRUPTED)))
             except Exception as error:
                 if os.environ.get(DEBUG_VARIABLE):
                     traceback.print_exc()

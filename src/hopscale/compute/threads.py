@@ -82,17 +82,38 @@ class _SingleThreadedBlas:
             self._users += 1
             if self._users == 1:
                 self._controller = self._controller or ThreadpoolController()
+                self._take_control()
                 self._limits = self._controller.limit(limits=1, user_api="blas")
+                self._take_control()  # and leave it to whoever wants it next
 
     def leave(self) -> None:
         with self._lock:
             self._users -= 1
-            if self._users == 0 and self._limits is not None:
-                self._limits.restore_original_limits()
-                self._limits = None
+            if self._users == 0:
+                self._lift()
+
+    def forget(self) -> None:
+        """Be as new in a forked process: the fits that were running, and the lock's holder, are not there."""
+        self._lock, self._users = threading.Lock(), 0
+        self._lift()
+
+    def _lift(self) -> None:
+        if self._limits is not None:
+            self._take_control()
+            self._limits.restore_original_limits()
+            self._take_control()
+            self._limits = None
+
+    def _take_control(self) -> None:
+        """Let this thread set limits: threadpoolctl ignores those of all threads but the first that has set one."""
+        for library in self._controller.lib_controllers if self._controller else ():
+            if hasattr(library, "clear_controlling_thread"):  # from threadpoolctl 3.7 on
+                library.clear_controlling_thread(force=True)
 
 
 _single_threaded_blas = _SingleThreadedBlas()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_single_threaded_blas.forget)
 
 
 class Threads:

@@ -117,7 +117,7 @@ def load(
     ...
     hopscale.exceptions.ParameterError: no data set 'figure-1'; did you mean 'figure1'? ...
     """
-    if name in _BUILT_IN:
+    if _known_name(name) in _BUILT_IN:
         accepted = list(inspect.signature(_BUILT_IN[name]).parameters)
         for each in parameters:
             if each not in accepted:
@@ -155,7 +155,7 @@ def locate(name: str, *, data: _Path | None = None, cache: _Path | None = None) 
     >>> locate("digits").kind
     'built-in'
     """
-    if name in _BUILT_IN:
+    if _known_name(name) in _BUILT_IN:
         return Place("built-in", None)
     folder, found = _found(name, data)
     if isinstance(found, Path):
@@ -223,11 +223,17 @@ def _one_path(paths: fetching.Paths) -> Path:
     return first if len(paths) == 1 else first.parent
 
 
+def _known_name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise ParameterError(f"the name of a data set must be text, not {in_short(name)}")
+    return name
+
+
 def _found(name: str, data: _Path | None) -> tuple[Path | None, Path | Published]:
     """The data folder, and the file ``<name>.npz`` in it, or else the entry of a published data set."""
     folder = _folder(data)
     # A name may not lead out of the folder.
-    if folder is not None and Path(name).name == name and (folder / f"{name}.npz").is_file():
+    if folder is not None and Path(name).name == name and os.path.isfile(folder / f"{name}.npz"):
         return folder, folder / f"{name}.npz"
     if name in registry.published():
         return folder, registry.published()[name]
@@ -239,7 +245,7 @@ def _found(name: str, data: _Path | None) -> tuple[Path | None, Path | Published
         if folder is None
         else f"Looked for {name}.npz in {str(folder)!r}"
     )
-    raise ParameterError(f"no data set {name!r}{guess} There are: {', '.join(known)}. {where}")
+    raise ParameterError(f"no data set {in_short(name)}{guess} There are: {', '.join(known)}. {where}")
 
 
 def _folder(data: _Path | None) -> Path | None:
@@ -249,7 +255,7 @@ def _folder(data: _Path | None) -> Path | None:
     if not isinstance(chosen, (str, os.PathLike)):
         raise ParameterError(f"must be the path of a folder, not {in_short(chosen)}", parameter="data")
     folder = Path(chosen).expanduser()
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # Path.is_dir raises where the name is too long
         origin = Setting("data") if data is not None else _FOLDER_VARIABLE
         raise ParameterError(origin, f" must name a folder, but there is none at {str(folder)!r}")
     return folder

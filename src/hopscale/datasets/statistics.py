@@ -138,4 +138,7 @@ def _diameter(A: sp.csr_array) -> int:
 def _classes(labels: NDArray[np.generic] | None) -> int | None:
     if labels is None or labels.dtype.kind == "f":
         return None
-    return len(set(labels.tolist()) - {-1 if labels.dtype.kind == "i" else None})
+    try:
+        return len(set(labels.tolist()) - {-1 if labels.dtype.kind == "i" else None})
+    except TypeError:  # several labels a node
+        return None

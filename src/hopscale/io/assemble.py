@@ -74,7 +74,7 @@ def assemble(
         node_ids=names,
         feature_names=feature_names,
         labels=labels,
-        directed=directed or "error",
+        directed="error" if directed is None else directed,
         self_loops=self_loops,
     )
 
@@ -161,9 +161,12 @@ def _number(value: Any, what: str, where: str) -> float:
 
 def _row_numbers(ends: Names, features: Any) -> NDArray[np.int64]:
     """Ids 0..n-1 for a feature matrix that comes without ``node_ids``."""
-    n = features.shape[0] if sp.issparse(features) else len(features) if hasattr(features, "__len__") else 0
+    try:
+        n = features.shape[0] if sp.issparse(features) else len(features)
+    except TypeError:  # no matrix, as the graph will say
+        n = 0
     names = ends.vocabulary
-    if names.dtype != np.int64 or (len(names) and (names.min() < 0 or names.max() >= n)):
+    if len(names) and (names.dtype != np.int64 or names.min() < 0 or names.max() >= n):
         is_other = np.array([type(name) is not int or not 0 <= name < n for name in names.tolist()])
         other = ends.at(int(np.argmax(is_other[ends.codes])))
         raise GraphError(

@@ -45,7 +45,8 @@ def replacing(path: str | os.PathLike[str], *, follow_links: bool = True) -> Ite
     ----------
     path : path-like
     follow_links : bool, default=True
-        Write to the file that a link leads to. If False, the link itself is replaced, and only regular files are.
+        Write to the file that a link leads to. If False, the link itself is replaced, and so is a file that is
+        read-only, but nothing else.
 
     Examples
     --------
@@ -123,7 +124,7 @@ def _target(path: str | os.PathLike[str], follow_links: bool = True) -> Path:
     if not target.parent.is_dir():
         folder = given.parent if not given.is_symlink() else target.parent
         raise OutputError(f"{refusal}: there is no folder {str(folder)!r}")
-    if stat.S_ISREG(kind) and not os.access(target, os.W_OK):
+    if follow_links and stat.S_ISREG(kind) and not os.access(target, os.W_OK):
         raise OutputError(f"{refusal}: the file is there and is read-only")
     return target
 

@@ -82,6 +82,8 @@ def from_edges(
     ['ann', 'bob', 'eve', 'zoe']
     """
     ends = _endpoints(edges)
+    if callable(labels):
+        raise GraphError(f"labels must be a mapping or an array, not {in_short(labels)}")
     return assemble(
         ends,
         None if weights is None else _edge_weights(weights, ends),
@@ -173,8 +175,8 @@ def _pairs(edges: Any) -> NDArray[Any] | list[Any]:
     if set(map(type, rows)) <= {tuple, list} and set(map(len, rows)) <= {2}:
         return rows
     for row, pair in enumerate(rows):
-        if isinstance(pair, (str, bytes)) or np.ndim(pair) == 0 or not hasattr(pair, "__len__") or len(pair) != 2:
-            with suppress(ValueError, OverflowError):
+        if not _is_pair(pair):
+            with suppress(TypeError, ValueError, OverflowError):
                 array = np.array(rows)
                 if array.dtype.kind == "i" and array.ndim == 2:
                     return array  # its shape says what is wrong
@@ -182,6 +184,13 @@ def _pairs(edges: Any) -> NDArray[Any] | list[Any]:
                 f"edge {row} must be a pair of nodes, but is {in_short(pair)}; weights are given apart, as weights=..."
             )
     return rows
+
+
+def _is_pair(pair: Any) -> bool:
+    try:
+        return not isinstance(pair, (str, bytes)) and len(pair) == 2
+    except TypeError:  # no length, or none that is clear
+        return False
 
 
 def _edge_weights(weights: ArrayLike, ends: Names) -> NDArray[np.float64]:
@@ -231,7 +240,7 @@ def _entries_of_vectors(features: Mapping[Any, Any]) -> FeatureEntries:
     width = next(len(np.atleast_1d(vector)) for vector in features.values() if _is_vector(vector))
     features = {node: np.zeros(width) if vector is None else vector for node, vector in features.items()}
     for node, vector in features.items():
-        if isinstance(vector, np.ma.MaskedArray) or np.iscomplexobj(vector):
+        if isinstance(vector, np.ma.MaskedArray) or (_is_vector(vector) and vector.dtype.kind == "c"):
             raise GraphError(f"the features of node {in_short(node)} are masked or complex; give plain numbers")
         if not _is_vector(vector) or vector.shape != (width,):
             shown = f"shape {vector.shape}" if _is_vector(vector) else type(vector).__name__

@@ -56,7 +56,7 @@ def _at_once(data: bytes) -> FeatureEntries | None:
     try:
         listed, names = _distinct(nodes, str), _distinct(features, int if is_number else str)
         amounts = np.array(_distinct(values, int, float) if len(value_codes) else [], dtype=np.float64)
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, RecursionError):
         return None
     if not (np.isfinite(amounts) & (amounts >= 0)).all():
         return None

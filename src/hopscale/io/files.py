@@ -19,7 +19,7 @@ from hopscale.io.content import content_kind, existing, read_content
 from hopscale.io.delimited import Rows, read_pairs, read_rows
 from hopscale.io.feature_json import read_feature_json
 from hopscale.io.label_file import read_labels
-from hopscale.io.naming import Names, Unknown, check_unknown, listing, rows_of
+from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown, listing, rows_of
 from hopscale.io.npz import read_npz
 
 __all__ = ["read_graph"]
@@ -113,6 +113,7 @@ def read_graph(
     array([4, 9])
     """
     check_unknown(unknown)
+    check_attributes(weight=weight, value=value, node_column=node_column, label_column=label_column)
     if header is not None:
         switch("header", header)
     if content_kind(existing(edges)) == ".npz":

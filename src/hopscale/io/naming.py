@@ -46,7 +46,8 @@ class Coder(dict[Hashable, int]):
     def codes(self, names: Iterable[Hashable]) -> NDArray[np.int32]:
         """Number of each name."""
         try:
-            return np.fromiter(map(self.__getitem__, names), dtype=np.int32)
+            with np.errstate(over="ignore"):  # NumPy's small floats warn when they are compared with large numbers
+                return np.fromiter(map(self.__getitem__, names), dtype=np.int32)
         except TypeError as error:
             raise GraphError(f"names of nodes and features must be hashable ({error})") from None
 
@@ -217,10 +218,10 @@ def check_unknown(unknown: str) -> None:
 
 
 def check_attributes(**names: Any) -> None:
-    """Refuse names of attributes that are no text."""
+    """Refuse names of attributes or columns that are no text."""
     for parameter, name in names.items():
         if name is not None and not isinstance(name, str):
-            raise ParameterError(f"must be the name of an attribute or None, not {in_short(name)}", parameter=parameter)
+            raise ParameterError(f"must be a name, as text, or None, not {in_short(name)}", parameter=parameter)
 
 
 def listing(names: Iterable[Hashable]) -> str:
@@ -240,7 +241,8 @@ def _whole(values: NDArray[Any]) -> NDArray[np.int64] | None:
     if values.ndim != 1 or isinstance(values, np.ma.MaskedArray):
         return None
     if values.dtype.kind == "f":
-        whole = np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) < _EXACT_FLOAT)
+        with np.errstate(over="ignore"):  # all that float16 holds is smaller
+            whole = np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) < _EXACT_FLOAT)
         return values.astype(np.int64) if whole.all() else None
     # uint64 reaches past int64, where a cast would wrap around to negative names.
     fits = values.dtype.kind == "i" or (values.dtype.kind == "u" and int(values.max(initial=0)) < 2**63)

@@ -14,7 +14,7 @@ from hopscale.exceptions import GraphError, HopscaleError, Setting, in_short, wa
 from hopscale.graph import AttributedGraph, name_array, repeated_name
 from hopscale.io.assemble import FeatureEntries, amounts, assemble, label_array
 from hopscale.io.columns import WIDE_TABLE, is_amount_name, is_node_name
-from hopscale.io.naming import Names, Unknown, check_unknown, known_rows, listing, rows_of
+from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown, known_rows, listing, rows_of
 
 __all__ = ["MissingPackageError", "from_tables"]
 
@@ -96,6 +96,8 @@ def from_tables(
     AttributedGraph(nodes=3, edges=2, features=2, feature_entries=3)
     """
     check_unknown(unknown)
+    columns = {"source": source, "target": target, "weight": weight, "node": node, "feature": feature, "value": value}
+    check_attributes(**columns, label=label)
     table = _Table(edges, "edges")
     ends = Names.beside([table.names(source, 0), table.names(target, 1)]).ordered()
     if weight is None:
@@ -288,9 +290,9 @@ class _Table:
         """Turn what Arrow, or the maker of the table, has against its content into an error of ours."""
         try:
             yield
-        except HopscaleError:
+        except (HopscaleError, MemoryError):
             raise
-        except (self._pa.ArrowException, TypeError, ValueError) as error:
+        except Exception as error:  # whatever the table's own code has to say
             raise GraphError(
                 f"{self.role} cannot be read through Arrow: every column must hold text, or numbers, or lists of one "
                 f"of them, under a name of its own ({error})"

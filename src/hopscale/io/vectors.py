@@ -179,7 +179,10 @@ def _refuse_ambiguous(names: list[Hashable], text: list[str]) -> None:
 def _checked_header(columns: Iterable[str] | None, d: int) -> list[str]:
     if columns is None:
         return [f"x{i}" for i in range(d)]
-    header = [] if isinstance(columns, str) or not isinstance(columns, Iterable) else list(columns)
+    try:
+        header = [] if isinstance(columns, str) else list(columns)
+    except TypeError:
+        header = []
     plain = all(isinstance(name, str) and "\0" not in name and _is_unicode(name) for name in header)
     if not plain or len(header) != d or len({"id", *header}) <= d:
         raise ParameterError(f"columns must be {d} different names other than 'id', not {in_short(columns)}")

@@ -24,6 +24,7 @@ from hopscale.exceptions import ParameterError, Setting, warn
 from hopscale.solvers.base import MOST_NOISE, Solution, Solver
 from hopscale.solvers.held import Held
 from hopscale.walks import Scale, WalkContext
+from hopscale.walks.context import too_far_apart
 from hopscale.walks.panels import ExactRows, Panel, PanelMatrix
 from hopscale.walks.sampling import RowSampler
 
@@ -79,7 +80,7 @@ class PMI(Solver):
     def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> Iterator[Solution]:
         """Solutions of all scales, one after the other."""
         probabilities = [context.feature_probability(scale) for scale in scales]
-        return _Targets(self, context, engine, seed, probabilities[-1]).solutions(scales, probabilities)
+        return _Targets(self, context, engine, seed, probabilities).solutions(scales, probabilities)
 
     def project(
         self, context: WalkContext, solutions: Sequence[Solution], engine: Threads, seed: int
@@ -88,7 +89,7 @@ class PMI(Solver):
 
         Rows are sampled if those of ``fit`` were, so that the graph of ``fit`` gives its vectors again.
         """
-        targets = _Targets(self, context, engine, seed, solutions[-1].feature_probability)
+        targets = _Targets(self, context, engine, seed, [solution.feature_probability for solution in solutions])
         return (targets.project(solution) for solution in solutions)
 
     def target(self, context: WalkContext, scale: Scale, engine: Threads, seed: int, *, beside: float) -> Operator:
@@ -102,12 +103,12 @@ class PMI(Solver):
             If they would take more memory than the limit, even those from samples.
         """
         probability = context.feature_probability(scale)
-        return _Targets(self, context, engine, seed, probability).all_rows(scale, probability, beside)
+        return _Targets(self, context, engine, seed, [probability]).all_rows(scale, probability, beside)
 
     def neighbors(self, context: WalkContext, engine: Threads) -> Operator:
         """The matrix of one hop between nodes, which has no more entries than A."""
         probability = context.feature_probability(Scale((1,), 1))
-        units = _units(probability)
+        units = _units([probability])
         return engine.sparse(context.in_units(units).neighbor_rows(self.scaling_in(units, probability)))
 
     def scaling(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -130,10 +131,10 @@ class PMI(Solver):
         scaling = np.ldexp(self.scaling(probability), units)
         used = scaling[scaling != 0]
         if not ((used > 1 / FURTHEST) & (used < FURTHEST)).all():
+            if self.noise_exponent == 1:
+                raise too_far_apart()
             raise ParameterError(
-                "makes features so rare or so common that float32 cannot hold it: take one nearer to 1, a ",
-                Setting("shift"),
-                " nearer to 1, or a graph whose weights and values are less far apart",
+                "makes features so rare or so common that float32 cannot hold it: take one nearer to 1",
                 parameter="noise_exponent",
                 value=self.noise_exponent,
             )
@@ -154,11 +155,16 @@ class _Targets:
     """The matrices of one fit: which form each has is decided by the memory limit."""
 
     def __init__(
-        self, solver: PMI, context: WalkContext, engine: Threads, seed: int, probability: NDArray[np.float64]
+        self,
+        solver: PMI,
+        context: WalkContext,
+        engine: Threads,
+        seed: int,
+        probabilities: Sequence[NDArray[np.float64]],
     ) -> None:
         self._solver, self._engine, self._seed = solver, engine, seed
         # A ratio does not depend on the unit of a feature: in that of p(f), ratios of one come from numbers near one.
-        self._units = _units(probability)
+        self._units = _units(probabilities)
         self._context = context.in_units(self._units)
         self._memory = engine.memory = memory_bytes("memory_limit", solver.memory_limit)
         self._held = Held(self._context, engine, self._memory)
@@ -354,9 +360,10 @@ class _Targets:
         return [_Target(matrix, _exact_words(matrix.entries)) for matrix in matrices]
 
 
-def _units(probability: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Exponents of powers of two near p(f)."""
-    return np.frexp(np.where(probability > 0, probability, 0.0))[1].astype(np.int32)
+def _units(probabilities: Sequence[NDArray[np.float64]]) -> NDArray[np.int32]:
+    """Exponents of powers of two near p(f), the largest of all scales; near the others' where f is never met."""
+    largest = np.max(probabilities, axis=0)
+    return np.frexp(np.where(largest > 0, largest, largest.max(initial=0.0)))[1].astype(np.int32)
 
 
 def _exact_words(entries: int) -> str:

@@ -120,8 +120,10 @@ def summarize(records: Sequence[Record], *, by: str | Sequence[str] | None = Non
     >>> summarize([{"k": 3, "f1": 0.5}, {"k": 6, "f1": 0.75}, {"k": 3, "f1": 0.25}], by="k")[3]
     {'f1': {'mean': 0.375, 'standard_error': 0.125}}
     """
-    if not records:
+    if not isinstance(records, Sequence) or not records:
         raise ParameterError("there are no records to summarize")
+    if not all(isinstance(record, dict) and record.keys() == records[0].keys() for record in records):
+        raise ParameterError("records must be dicts with the same fields, as tasks return them")
     if by is None:
         return _summary(records)
     fields = [by] if isinstance(by, str) else list(by)

@@ -13,7 +13,7 @@ from hopscale.checks import number
 from hopscale.compute.threads import Threads
 from hopscale.exceptions import GraphError
 from hopscale.tasks.labels import has_value
-from hopscale.tasks.splits import Record, Split, check_vectors, in_parallel, seeded_splits
+from hopscale.tasks.splits import LARGEST, Record, Split, check_vectors, in_parallel, seeded_splits
 
 __all__ = ["node_regression"]
 
@@ -86,6 +86,8 @@ def node_regression(
     X, y = X[known], y[known]
     if not np.isfinite(y).all():
         raise GraphError("labels has values that are infinite; log(0)?")
+    if np.abs(y).max(initial=0.0) > LARGEST:
+        raise GraphError(f"labels must lie within ±{LARGEST:g}, or their squares would not be finite: scale them")
     if len(np.unique(y)) < 2:
         found = f"all {len(y)} labelled nodes have the value {y[0]:g}" if len(y) else "no node has a label"
         raise GraphError(f"{found}: there is nothing to predict")

@@ -15,10 +15,11 @@ from hopscale.graph import AttributedGraph
 from hopscale.tasks.labels import class_codes, label_column
 
 __all__ = [
-    "Record", "Split", "check_classes", "check_vectors", "graph_with", "held_out_splits", "in_parallel",
+    "LARGEST", "Record", "Split", "check_classes", "check_vectors", "graph_with", "held_out_splits", "in_parallel",
     "negative_positions", "seeded_split", "seeded_splits",
 ]  # fmt: skip
 
+LARGEST = 1e50  # of a vector or a value to predict: sums of products of such numbers are finite
 Record = dict[str, Any]
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows of the training and of the test part
 Item = TypeVar("Item")
@@ -29,7 +30,11 @@ def check_vectors(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.flo
     """Validate vectors and labels and return them as arrays with one row per node; vectors become float64."""
     if labels is None:
         raise GraphError("labels is None: this graph carries no labels to predict")
+    if np.iscomplexobj(vectors):
+        raise GraphError("vectors must be real numbers, but are complex ones")
     try:
+        if np.iscomplexobj(vectors):
+            raise GraphError("vectors must be real numbers, not complex ones")
         X, y = np.asarray(vectors, dtype=np.float64), label_column(labels)
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, GraphError):
@@ -47,6 +52,8 @@ def check_vectors(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.flo
     finite = np.isfinite(X).all(axis=1)
     if not finite.all():
         raise GraphError(f"the vector of node row {int(np.argmin(finite))} is not finite")
+    if np.abs(X).max(initial=0.0) > LARGEST:
+        raise GraphError(f"vectors must lie within ±{LARGEST:g}, or their products would not be finite: scale them")
     return X, y
 
 

@@ -16,13 +16,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale._core import _native
-from hopscale.compute.threads import kernel_csr
+from hopscale.compute.threads import kernel_csr, ranges
 from hopscale.exceptions import GraphError
 from hopscale.walks.transitions import Start, Transitions
 
-__all__ = ["MAX_WINDOW", "Scale", "WalkContext", "positive_logs", "split_dimensions"]
+__all__ = ["MAX_WINDOW", "Scale", "WalkContext", "positive_logs", "split_dimensions", "too_far_apart"]
 
 MAX_WINDOW = 30  # kernels take hops as the bits of a mask
+ENTRIES = 2**20  # of a matrix that are computed with at once, lest workspace passes for the matrix
 LARGEST = 2.0**120  # value of a feature in the unit of its mean: sums of such stay within float32
 
 
@@ -102,11 +103,12 @@ class WalkContext:
 
     def in_units(self, exponents: NDArray[np.int32]) -> WalkContext:
         """The same walks, that see feature f in the unit 2^exponents[f]."""
-        F = self.features
+        F, data = self.features, self.features.data.copy()
         with np.errstate(over="ignore"):  # answered by the next lines
-            data = np.ldexp(F.data, -exponents[F.indices])
+            for some in (slice(*piece) for piece in ranges(len(data), ENTRIES)):
+                np.ldexp(data[some], -exponents[F.indices[some]], out=data[some])
         if data.max(initial=0.0) >= LARGEST:
-            raise _too_far_apart()
+            raise too_far_apart()
         features = sp.csr_array((data, F.indices, F.indptr), shape=F.shape, copy=not data.all())
         if not data.all():  # as good as never met
             features.eliminate_zeros()
@@ -138,7 +140,7 @@ class WalkContext:
     def check_ratios(self, scaling: NDArray[np.float32]) -> None:
         """Refuse features whose largest value times their scaling is too large for single precision."""
         if (self._largest_values * scaling.astype(np.float64)).max(initial=0.0) >= LARGEST:
-            raise _too_far_apart()
+            raise too_far_apart()
 
     @cached_property
     def _largest_values(self) -> NDArray[np.float64]:
@@ -169,7 +171,8 @@ class WalkContext:
         return seen
 
 
-def _too_far_apart() -> GraphError:
+def too_far_apart() -> GraphError:
+    """What to say of weights or values that single precision cannot hold together."""
     return GraphError(
         "the graph's weights or feature values are too far apart to compute with: what one node has of a feature is "
         f"over {LARGEST:.0e} times what walks meet of it. Drop the smallest weights or values, or bring them closer to "

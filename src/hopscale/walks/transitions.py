@@ -110,7 +110,7 @@ class Transitions:
             offsets,
             indices,
             inverse_degrees=np.ldexp(self.inverse_degrees, exponents).astype(np.float32),
-            weights=np.ldexp(data, -np.repeat(exponents, np.diff(offsets))),
+            weights=np.ldexp(data, np.repeat(-exponents, np.diff(offsets))),
             keep=keep,
             other=other,
             back=self.back,

@@ -56,6 +56,9 @@ class AANE(MatrixEmbedding):
 
     Notes
     -----
+    Weights are set against attributes that have no unit: twice as large ones ask for half the ``smoothness``. The unit
+    of the features does not matter.
+
     Time O((m + nnz(F))·d + n·d²) an iteration, where the paper's has O(n²·d); memory O(m + nnz(F) + n·d). For
     attributes that are similar where labels are; edges only smooth them. Graphs whose edges tell more than their
     attributes are better served by :class:`MUSAE`.

@@ -55,6 +55,9 @@ class BANE(MatrixEmbedding):
 
     Notes
     -----
+    A node keeps a share of its own features as if it had an edge of weight 1 to itself: it matters whether weights are
+    large or small against that. The unit of the features does not matter.
+
     Time O((t·m + nnz(F))·d + n·d²) an iteration, memory O(m + nnz(F) + (n + q)·d). A bit a coordinate once packed, so
     that millions of nodes can be compared by counting bits; everything else here is more accurate.
 

@@ -64,6 +64,9 @@ class FEATHER(MatrixEmbedding):
 
     Notes
     -----
+    Features enter cosines, so that their unit matters: values should be of about the size of 1/``largest_point``.
+    Those so large that single precision cannot tell their cosine are refused.
+
     Time O(c·(t·m + n·d)), memory O(n·c) with c = 2 · ``feature_dimensions`` · ``points`` · ``window`` columns. For
     features with few values or continuous ones whose spread tells something (non-negative ones, as everywhere here:
     shift them if need be); very many rare features lose most in the reduction.

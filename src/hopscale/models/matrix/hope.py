@@ -83,6 +83,9 @@ class HOPE(MatrixEmbedding):
 
     Notes
     -----
+    Vectors of ``"common-neighbors"`` and ``"adamic-adar"`` grow in proportion to the weights, those of ``"overlap"``
+    with the root of them; the other proximities do not know their unit.
+
     Time O(m·d) a pass, a dozen passes (rooted-pagerank: twenty times as many, a thousand times with a decay of .9999);
     memory O(m + n·d). Quick on any graph.
     It sees two steps far (katz and rooted-pagerank: further, with falling weight), and the largest hubs come first:

@@ -58,6 +58,9 @@ class TADW(MatrixEmbedding):
 
     Notes
     -----
+    The penalty λ is set against the size of the features, whose unit matters: with values that are very small it leaves
+    nothing but zeros. The unit of the weights does not matter.
+
     Time O(m·d + n·(d + f)²) an iteration, f of ``text_dimensions``; memory O(m + nnz(F) + n·(d + f)). For attributes
     that say much on their own, such as the words of papers. Where they are many and rare, what the reduction leaves
     out is lost: :class:`MUSAE` keeps it.
@@ -103,11 +106,12 @@ class TADW(MatrixEmbedding):
         with engine.bar(self.iterations, "factorise", "iteration") as bar:
             for _ in range(self.iterations):
                 Y = engine.matmul(T, H.T)
-                seen = _product(walk, Y)
-                W = engine.matmul(seen, np.linalg.inv(engine.gram(Y, Y) + ridge * np.eye(k)))  # a row a node
+                y, Q = np.linalg.eigh(engine.gram(Y, Y))
+                # Divided before the walk: in single precision its noise would be, where features span few directions.
+                W = _product(walk, engine.matmul(Y, Q * _inverse(y, ridge) @ Q.T))  # a row a node
                 a, R = np.linalg.eigh(engine.gram(W, W))
                 met = _product(walk.T, W)
-                H = R @ ((R.T @ engine.gram(met, T)) / (np.outer(a, b) + ridge))
+                H = R @ ((R.T @ engine.gram(met, T)) * _inverse(np.outer(_positive(a), _positive(b)), ridge))
                 bar.update(1)
         walks, features = W, engine.matmul(T, H.T)
         share = float(np.linalg.norm(features)) / max(float(np.linalg.norm(walks)), 1e-300)
@@ -127,6 +131,16 @@ def reduced_features(features: sp.csr_array, dimensions: int, random: np.random.
     rank = min(dimensions, *matrix.shape)
     scores, _, _ = leading_triplets(matrix, rank, engine, random=random, doing="reduce features")
     return np.ldexp(scores.astype(np.float64), exponent)
+
+
+def _inverse(values: Matrix, ridge: float) -> Matrix:
+    """1/(values + ridge), and 0 where a value is zero but for rounding: nothing is there to be divided."""
+    return np.where(_positive(values) > 0, 1.0 / (_positive(values) + ridge), 0.0)
+
+
+def _positive(values: Matrix) -> Matrix:
+    """Eigenvalues of a Gram matrix, without what rounding leaves of those that are zero."""
+    return np.where(values > 1e-12 * values.max(initial=0.0), values, 0.0)
 
 
 def _product(matrix: Operator, x: Matrix) -> Matrix:

@@ -57,6 +57,9 @@ class TENE(MatrixEmbedding):
 
     Notes
     -----
+    Features enter the objective and its start as they are: their unit matters, vectors grow with it, and values beyond
+    about 1e18 are refused. The unit of the weights does not matter.
+
     Time O((m + nnz(F))·d + (n + q)·d²) an iteration, memory O(m + nnz(F) + (n + q)·d). For features that are counts,
     whose parts should stay readable; slower and less accurate than the factorisations with signs. The objective is that
     of the paper's summary: details of the paper may differ.

@@ -31,7 +31,8 @@ class MUSAE(AttributedWalk):
         Add a scale 0, the node's own features. The paper's text has none, but the vectors behind its tables
         do, and much of their quality comes from it. False gives the text's model.
     ego : bool, default=False
-        Make every node a feature of its own as well, [F; I]: the EGO variant. Not inductive.
+        Make every node a feature of its own as well, [F; I]: the EGO variant. Not inductive. :class:`SGNS` meets a
+        feature of value 1 as often as a node, so that here the unit of the features matters, as it does nowhere else.
     solver : {"pmi", "sgns"} or Solver, default="pmi"
         Factorise the matrix, or train on sampled walks. :class:`PMI` factorises the matrix above directly
         (deterministic, fast); :class:`SGNS` samples walks and trains by skip-gram with negative sampling, as the paper
