@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from hopscale import AttributedGraph, load
-from hopscale.checks import in_words, memory_bytes
+from hopscale.checks import memory_bytes
 from hopscale.exceptions import HopscaleWarning, ParameterError
 from hopscale.models import MODELS
-from measure import in_new_process, markdown, measured, peak_mib, resident_mib, write
+from measure import RESULTS, in_new_process, markdown, measured, peak_mib, resident_mib, write
 
 LIMITS = ("64MiB", "256MiB", "1GiB")
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -38,6 +38,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 SHORTER = {"TENE": {"iterations": 5}, "TADW": {"iterations": 3}, "BANE": {"iterations": 3}}
 CASES = sorted({*MODELS, *VARIANTS})
+KEPT = RESULTS / "memory_limits.json"
 
 
 def graph_of(nodes: int) -> AttributedGraph:
@@ -91,7 +92,7 @@ def share(record: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", nargs="*", metavar="METHOD", help="only these; the committed table is then left alone")
+    parser.add_argument("cases", nargs="*", metavar="METHOD", help="only these; others stay as they were")
     parser.add_argument("--nodes", default="20000")
     parser.add_argument("--dimensions", default="64")
     parser.add_argument("--one", nargs=4, metavar=("CASE", "LIMIT", "NODES", "DIMENSIONS"), help=argparse.SUPPRESS)
@@ -99,25 +100,30 @@ def main() -> None:
     if options.one:
         print(json.dumps(one(*options.one)))
         return
-    records, rows = [], []
+    known = json.loads(KEPT.read_text())["records"] if KEPT.exists() else []
+    by_case = {case: [record for record in known if record["case"] == case] for case in CASES}
     for case in options.cases or CASES:
-        cells = []
+        by_case[case] = []
         for limit in LIMITS:
             record = in_new_process(__file__, case, limit, options.nodes, options.dimensions)
             if "refused" in record:
-                again = in_new_process(__file__, case, least(record["refused"]), options.nodes, options.dimensions)
-                record["least"] = again
-                cells.append(f"refused: at least {again['limit']}, which takes {share(again)}")
-            else:
-                cells.append(share(record))
-            records.append(record)
-            print(case, limit, cells[-1], record.get("rows", ""), f"{record.get('seconds', 0):.1f} s", flush=True)
-        rows.append([case, *cells])
-    table = markdown(["method", *(f"memory_limit={in_words(memory_bytes('limit', limit))}" for limit in LIMITS)], rows)
-    if options.cases:
-        print(table)
-    else:
-        write("memory_limits", records, table)
+                enough = least(record["refused"])
+                record["least"] = in_new_process(__file__, case, enough, options.nodes, options.dimensions)
+            by_case[case].append(record)
+            print(case, limit, cell(record), flush=True)
+        # After every method: a run that is stopped keeps what it has measured.
+        rows = [[name, *map(cell, records)] for name, records in by_case.items() if records]
+        write("memory_limits", [record for records in by_case.values() for record in records], table(rows))
+
+
+def cell(record: dict[str, Any]) -> str:
+    """What a fit took, or the least that a refusal named and what that took."""
+    again = record.get("least")
+    return f"refused below {again['limit']}, which takes {share(again)}" if again else share(record)
+
+
+def table(rows: list[list[str]]) -> str:
+    return markdown(["method", *(f"`memory_limit` {limit}" for limit in LIMITS)], rows)
 
 
 if __name__ == "__main__":

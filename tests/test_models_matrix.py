@@ -23,9 +23,12 @@ from hopscale import (
     from_edges,
 )
 from hopscale.checks import seed_of
+from hopscale.compute import Threads
+from hopscale.compute.operators import Series
 from hopscale.exceptions import GraphError, HopscaleWarning, ParameterError
 from hopscale.models import MODELS
 from hopscale.models.matrix.base import MatrixEmbedding
+from hopscale.walks import Transitions
 from reference import gram, positive, random_graph, root, transition
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopscale.exceptions.HopscaleWarning")
@@ -92,11 +95,22 @@ class TestProximities:
         found = gram(HOPE(N, proximity=proximity).fit_transform(graph))
         np.testing.assert_allclose(found, S, atol=1e-3 * np.abs(S).max())
 
-    def test_hope_with_rooted_pagerank(self, graph, A):
-        S = 0.4 * np.linalg.inv(np.eye(N) - 0.6 * transition(A))
+    @pytest.mark.parametrize("decay", [0.6, 0.99, 0.9999])
+    def test_hope_with_rooted_pagerank(self, graph, A, decay):
+        S = (1 - decay) * np.linalg.inv(np.eye(N) - decay * transition(A))
         walked = A.sum(axis=1) > 0
-        found = gram(HOPE(N, proximity="rooted-pagerank", decay=0.6).fit_transform(graph))
+        found = gram(HOPE(N, proximity="rooted-pagerank", decay=decay).fit_transform(graph))
         np.testing.assert_allclose(found, root(S) * np.outer(walked, walked), atol=1e-3)
+
+    def test_rooted_pagerank_takes_terms_like_the_root_of_the_length_of_its_walks(self, graph):
+        with Threads(1) as engine:
+            step = engine.sparse(Transitions(graph.adjacency).matrix())
+            assert [Series(step, decay).terms for decay in (0.5, 0.99, 0.9999)] == [20, 98, 977]
+        with pytest.raises(ParameterError, match=r"decay must be at most 0.9999 with proximity='rooted-pagerank'"):
+            HOPE(8, proximity="rooted-pagerank", decay=0.99991).fit(graph)
+
+    def test_bane_spreads_features_over_any_number_of_steps(self, graph):
+        assert np.abs(BANE(8, window=2000).fit_transform(graph)).max() == 1
 
     def test_bipartite_graphs_have_eigenvalues_of_both_signs(self):
         """λ and −λ have the same singular values: their vectors must not be mixed."""

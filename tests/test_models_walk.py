@@ -4,6 +4,7 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from hopscale import MUSAE, PMI, SGNS, AttributedGraph, DeepWalk, GraRep, NetMF, Node2Vec, Walklets, load_model
 from hopscale.exceptions import ParameterError
@@ -77,6 +78,41 @@ class TestSecondOrderWalks:
                 statistic = ((observed - expected)[seen] ** 2 / expected[seen]).sum()
                 freedom = seen.sum() - 1
                 assert statistic < freedom + 6 * np.sqrt(2 * freedom) + 8, (t, v)
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.parametrize("p", [1e-3, 1.0, 1e3])
+    @pytest.mark.parametrize("q", [1e-3, 1e3])
+    def test_extreme_biases_by_chi_square(self, p, q, weighted):
+        """Where nearly all tries are rejected, a step is drawn by kind: back, to a common neighbour, or away."""
+        rng, n = np.random.default_rng(8), 9
+        upper = np.triu(rng.random((n, n)) < 0.5, 1) * (rng.integers(1, 5, (n, n)) if weighted else 1)
+        upper[0, 1:] = upper[0, 1:] | 1  # a hub that all know
+        A = (upper + upper.T).astype(np.float32)
+        A[:, -1] = A[-1] = 0  # and a leaf that knows nobody else
+        A[0, -1] = A[-1, 0] = 2 if weighted else 1
+        A[1, 1:4] = A[1:4, 1] = 0
+        graph = AttributedGraph(A, np.eye(n, dtype=np.float32))
+        walks = Transitions(graph.adjacency, back=1 / p, away=1 / q)
+        starts = np.arange(n, dtype=np.int32)
+        steps = walks.sample(starts, 20_000, 2, 1)
+        for t in range(n):
+            for v in np.flatnonzero(A[t]):
+                come = steps[t][steps[t][:, 0] == v, 1]
+                weight = A[v] * np.where(A[t] > 0, 1.0, 1 / q)
+                weight[t] = A[v, t] / p
+                expected = weight / weight.sum() * len(come)
+                observed = np.bincount(come, minlength=n)
+                assert not observed[expected == 0].any()
+                assert (np.abs(observed - expected) < 5 * np.sqrt(expected) + 5).all(), (t, v)
+
+    def test_extreme_biases_at_a_hub_do_not_take_the_square_of_its_degree(self):
+        """All 10,000 edges looked at for every step are 10¹⁰ in all, and some minutes."""
+        n = 10_001
+        hub = sp.csr_array((np.ones(n - 1), (np.zeros(n - 1, int), np.arange(1, n))), shape=(n, n))
+        walks = Transitions(AttributedGraph(hub + hub.T).adjacency, back=1e-3, away=1e-3)
+        steps = walks.sample(np.arange(1, n, dtype=np.int32), 20, 6, 1)
+        assert (steps[:, :, ::2] == 0).all()
+        assert abs(np.mean(steps[:, :, 1]) - n / 2) < 40  # as likely to one leaf as to another
 
     @pytest.mark.parametrize("weighted", [False, True])
     def test_extreme_biases_end_and_are_right(self, weighted):

@@ -1,5 +1,7 @@
 """Parameters and graphs that make no sense: refused by name, before any work."""
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -122,6 +124,13 @@ class TestBadParameters:
         assert model.embedding_.any(axis=0).all()
         exact = make("MUSAE", memory_limit=limit, rows="exact").fit(large())
         np.testing.assert_array_equal(exact.embedding_, make("MUSAE").fit(large()).embedding_)
+
+    def test_exact_rows_past_the_limit_are_refused_with_the_least_that_works(self):
+        graph = datasets.erdos_renyi(2100, 4, 8, 8000)
+        with pytest.raises(ParameterError, match=r"needs at least [0-9]+ MiB .* leave rows at 'auto'") as refused:
+            make("AE", memory_limit="10MiB", rows="exact").fit(graph)
+        least = re.search("[0-9]+ MiB", str(refused.value))[0]
+        assert "exact" in make("AE", memory_limit=least, rows="exact").fit(graph).rows_["1-3"]
 
     @pytest.mark.filterwarnings("ignore::hopscale.exceptions.HopscaleWarning")
     def test_a_scale_that_fits_the_memory_limit_is_exact(self):

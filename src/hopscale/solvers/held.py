@@ -80,4 +80,5 @@ class Held:
         if needed > self.room:
             n, q = self.context.n_nodes, self.context.n_features
             what = f"scale {scale.label} of {n:,} nodes and {q:,} columns in {scale.dimensions} dimensions"
-            check_memory(what, needed, self.limit, instead)
+            # A larger limit lets threads hold more at once, up to a quarter of it: that must fit as well.
+            check_memory(what, needed / (1 - 1 / 4), self.limit, instead)

@@ -58,7 +58,8 @@ class MatrixEmbedding(NodeEmbedding, abstract=True):
         limit = memory_bytes("memory_limit", self.memory_limit)
         what = f"{type(self).__name__} on {graph.n_nodes:,} nodes"
         instead = f"ask for fewer than {self.dimensions} dimensions{self.way_out}"
-        check_memory(what, self._bytes_needed(graph), limit, instead)
+        if self._bytes_needed(graph) > limit:
+            check_memory(what, self._bytes_needed(graph) / (1 - 1 / 8), limit, instead)  # threads may hold an eighth
         with self._engine() as engine:
             blocks = {label: engine.host(x) for label, x in self._vectors(graph, seed, engine).items()}
         widths = {label: block.shape[1] for label, block in blocks.items()}

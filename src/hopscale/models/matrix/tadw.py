@@ -92,7 +92,7 @@ class TADW(MatrixEmbedding):
         n, q = graph.features.shape
         f = min(self.text_dimensions, n, q)
         reducing = triplets_bytes(n, q, f, self._engine()) + 8.0 * n * f + 24.0 * graph.features.nnz
-        return max(reducing, n * (16.0 * f + 12.0 * self.dimensions)) + 16.0 * graph.adjacency.nnz
+        return max(reducing, n * (28.0 * f + 16.0 * self.dimensions)) + 16.0 * graph.adjacency.nnz
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, Matrix]:
         random = np.random.default_rng(seed)
