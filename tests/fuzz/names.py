@@ -318,7 +318,7 @@ def followed(graph, name, **settings):
     datasets.describe(graph)
     fitted = new(name, **settings).fit(graph)
     check(fitted)
-    check(fitted.neighbors(graph.node_ids[0], k=3))
+    check([score for _, score in fitted.neighbors(graph.node_ids[0], k=3)])
     path = out("model.safetensors")
     fitted.save(path)
     again = hopscale.load_model(path)
@@ -332,7 +332,7 @@ def followed(graph, name, **settings):
 def used(loaded):
     """What one does with a model from a file."""
     check(loaded)
-    check(loaded.neighbors(loaded.node_ids_[0], k=2))
+    check([score for _, score in loaded.neighbors(loaded.node_ids_[0], k=2)])
     if loaded.has_feature_vectors and len(loaded.feature_names_):
         check(loaded.explain(loaded.node_ids_[0], k=2))
     loaded.configure(n_jobs=1)

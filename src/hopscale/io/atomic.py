@@ -61,7 +61,7 @@ def replacing(path: str | os.PathLike[str], *, follow_links: bool = True) -> Ite
     special = follow_links and _is_stream(target)
     try:
         with _temporary_file(Path(tempfile.gettempdir()) if special else target.parent) as temporary:
-            replaces_file = target.is_file() and not target.is_symlink()
+            replaces_file = follow_links and target.is_file()  # else its mode is of no account
             mode = stat.S_IMODE((target if replaces_file else temporary).stat().st_mode)
             yield temporary
             if special:

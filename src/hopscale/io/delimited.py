@@ -201,7 +201,7 @@ def _columns_by_csv(
             for group, coder, pieces in zip(groups, coders, codes, strict=True):
                 pieces.append(np.stack([coder.codes(map(itemgetter(at), batch)) for at in group], axis=1))
             if amount_at is not None:
-                amounts.append(np.array([float(row[amount_at]) for row in batch], dtype=np.float64))
+                amounts.append(np.array([float(row[amount_at].strip()) for row in batch], dtype=np.float64))
     except (ValueError, csv.Error):
         return None
     names = [

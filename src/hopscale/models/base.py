@@ -264,8 +264,9 @@ class SolverChoice:
     def chosen_solver(self) -> Solver:
         """A copy of the solver that the parameters ask for."""
         if isinstance(self.solver, Solver) and self.solver.name in self.solvers:
+            settings = checked_fields(self.solver)
             solver: Solver = clone(self.solver)
-            solver.__dict__.update(checked_fields(solver))
+            solver.__dict__.update(settings)
             return solver
         if not isinstance(self.solver, str) or self.solver not in self.solvers:
             names = ", ".join(map(repr, self.solvers))

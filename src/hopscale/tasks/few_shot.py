@@ -69,7 +69,7 @@ def few_shot(
     >>> scores[1]["micro_f1"]["mean"] < 0.6 < 0.7 < scores[10]["micro_f1"]["mean"]
     True
     """
-    number("C", C, least=0, above=True, most=1e12)
+    C = number("C", C, least=1e-12, most=1e12)
     whole("splits", splits, least=1)
     whole("random_state", random_state, least=0)
     counts = [whole("samples_per_class", k, least=1) for k in np.atleast_1d(samples_per_class).tolist()]

@@ -100,7 +100,7 @@ def link_prediction(
     True
     """
     graph = as_graph(graph)
-    number("C", C, least=0, above=True, most=1e12)
+    C = number("C", C, least=1e-12, most=1e12)
     whole("max_edges", max_edges, least=2)
     number("test_size", test_size, least=0, above=True, below=1)
     for operator in operators:

@@ -85,7 +85,7 @@ def node_classification(
     >>> mean["micro_f1"] > 0.7 > 0.5 > mean["majority_micro_f1"]
     True
     """
-    number("C", C, least=0, above=True, most=1e12)
+    C = number("C", C, least=1e-12, most=1e12)
     X, classes, names = check_classes(vectors, labels)
     singletons = np.flatnonzero(np.bincount(classes) == 1)
     if len(singletons):

@@ -79,7 +79,10 @@ def node_regression(
     """
     X, y = check_vectors(vectors, labels)
     try:
-        y = y.astype(np.float64)
+        if np.iscomplexobj(y):
+            raise TypeError("they are complex")
+        with np.errstate(over="ignore"):  # of long doubles; what is not finite is refused below
+            y = y.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise GraphError(f"labels must be numbers for a regression ({error})") from error
     known = has_value(y)

@@ -30,12 +30,11 @@ def check_vectors(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.flo
     """Validate vectors and labels and return them as arrays with one row per node; vectors become float64."""
     if labels is None:
         raise GraphError("labels is None: this graph carries no labels to predict")
-    if np.iscomplexobj(vectors):
-        raise GraphError("vectors must be real numbers, but are complex ones")
     try:
         if np.iscomplexobj(vectors):
             raise GraphError("vectors must be real numbers, not complex ones")
-        X, y = np.asarray(vectors, dtype=np.float64), label_column(labels)
+        with np.errstate(over="ignore"):  # of long doubles; what is not finite is refused below
+            X, y = np.asarray(vectors, dtype=np.float64), label_column(labels)
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, GraphError):
             raise
@@ -88,8 +87,8 @@ def seeded_splits(n: int, splits: int, test_size: float, random_state: int) -> l
     """Rows of the training and of the test part of each split, see :func:`seeded_split`."""
     whole("splits", splits, least=1)
     whole("random_state", random_state, least=0)
-    # R² and ROC-AUC need two nodes.
-    if not (0 < test_size < 1 and 2 <= round(test_size * n) <= n - 2):
+    test_size = number("test_size", test_size, least=0, above=True, below=1)
+    if not 2 <= round(test_size * n) <= n - 2:  # R² and ROC-AUC need two nodes
         raise ParameterError(
             f"{n} labelled nodes cannot be split with test_size={test_size!r}: each part needs at least two"
         )

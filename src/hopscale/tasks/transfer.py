@@ -71,7 +71,7 @@ def transfer(
     >>> record["micro_f1"] > 0.8 > 0.5 > record["target_majority_micro_f1"]
     True
     """
-    number("C", C, least=0, above=True, most=1e12)
+    C = number("C", C, least=1e-12, most=1e12)
     if seeds is not None and not len(seeds):
         raise ParameterError("seeds is empty: give one for each run, or None to take the model as it is")
     source, target = as_graph(source), as_graph(target)

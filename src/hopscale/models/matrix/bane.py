@@ -79,7 +79,7 @@ class BANE(MatrixEmbedding):
     reads_features = True
 
     _: KW_ONLY
-    window: int = parameter(4, whole, least=1)
+    window: int = parameter(4, whole, least=1, most=1000)
     strength: float = parameter(0.7, number, least=0, above=True, below=1)
     regularization: float = parameter(0.001, number, least=0, above=True)
     iterations: int = parameter(20, whole, least=1)

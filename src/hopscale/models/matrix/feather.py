@@ -93,7 +93,7 @@ class FEATHER(MatrixEmbedding):
     feature_dimensions: int = parameter(64, whole, least=1, most=512)
     points: int = parameter(25, whole, least=1)
     largest_point: float = parameter(2.5, number, least=0, above=True)
-    window: int = parameter(5, whole, least=1)
+    window: int = parameter(5, whole, least=1, most=1000)
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[np.float32]]:
         random = np.random.default_rng(seed)

@@ -84,16 +84,15 @@ class SINE(MatrixEmbedding):
     shift: float = parameter(1.0, number, least=LEAST_SHIFT, most=MOST_SHIFT)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
-        n, q = graph.features.shape
-        stacked = tall_bytes(n + q, min(self.dimensions, n))  # parts of a product, and the whole
-        tables = triplets_bytes(n, n + q, self.dimensions, self._engine())
-        return tables + stacked + 24.0 * graph.features.nnz  # the matrix of walks has its own check
+        return 0.0  # all is counted where the matrix of walks is made
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[np.float32]]:
         solver = PMI(shift=self.shift, memory_limit=self.memory_limit)
         hops = tuple(range(1, self.window + 1))
         context = WalkContext.of_nodes(Transitions(graph.adjacency))
-        beside = self._bytes_needed(graph)
+        n, q = graph.features.shape
+        stacked = tall_bytes(n + q, min(self.dimensions, n))  # parts of a product, and the whole
+        beside = triplets_bytes(n, n + q, self.dimensions, engine) + stacked + 24.0 * graph.features.nnz
         nodes = solver.target(context, Scale(hops, self.dimensions), engine, seed, beside=beside)
         features = engine.sparse(_association(graph.features, self.shift))
         both, random = HStack([nodes, features], engine), np.random.default_rng(seed)
