@@ -221,7 +221,8 @@ def _described(node: Hashable, described: Any) -> Mapping[Hashable, Any]:
         )
     try:
         names = _in_order(described) if isinstance(described, (set, frozenset)) else described
-        return dict.fromkeys(names, 1.0)
+        with np.errstate(over="ignore"):  # of NumPy's small floats, which are compared with large numbers
+            return dict.fromkeys(names, 1.0)
     except TypeError as error:
         raise GraphError(f"the features of node {in_short(node)} must be hashable ({error})") from None
 
@@ -249,7 +250,8 @@ def _entries_of_vectors(features: Mapping[Any, Any]) -> FeatureEntries:
                 "numeric arrays are read as vectors: lists of feature names must be lists"
             )
     listed = Names.of(features)
-    table = np.array(list(features.values()), dtype=np.float64)
+    with np.errstate(over="ignore"):  # what is not finite is refused below
+        table = np.array(list(features.values()), dtype=np.float64)
     row, column = np.nonzero(table)
     values = amounts(
         table[row, column],

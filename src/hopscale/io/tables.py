@@ -23,6 +23,10 @@ class MissingPackageError(HopscaleError, ImportError):
     """A door needs a package that is not installed."""
 
 
+# Types of NumPy's that Arrow does not take from a column of objects as what they are.
+_ODD = {np.datetime64, np.timedelta64, np.complex64, np.complex128, np.clongdouble, np.longdouble, np.float16, np.void}
+
+
 def from_tables(
     edges: Any,
     features: Any = None,
@@ -191,6 +195,7 @@ class _Table:
                 f"not {type(source).__name__}"
             )
         self.role, self._pa = role, pa
+        self._check_columns(source)
         with self._in_words():
             self._table = pa.table(source)
             self._table.validate(full=True)  # Arrow follows offsets and codes without looking at them
@@ -199,6 +204,25 @@ class _Table:
         self.names_of_columns = kept
         if len(kept) < 2:
             raise GraphError(f"{role} needs at least 2 columns, but has {kept}")
+
+    def _check_columns(self, source: Any) -> None:
+        """Refuse what crashes on its way to Arrow, or arrives as something else.
+
+        Names with a NUL byte end the process of polars, dates of NumPy's among other objects that of pyarrow, which
+        also cuts complex numbers and long doubles to whole numbers; objects of polars arrive as addresses in memory.
+        """
+        kinds = list(getattr(source, "dtypes", ()))
+        for name, kind in zip(getattr(source, "columns", ()) if kinds else (), kinds, strict=False):
+            if "\0" in str(name):
+                raise GraphError(f"{self.role} has a NUL byte in the name of column {in_short(name)}")
+            types: set[type] = {object} if str(kind) == "Object" else set()
+            if str(kind) == "object" and hasattr(source, "iloc"):
+                types = {each for each in map(type, source.iloc[:, list(source.columns).index(name)]) if each in _ODD}
+            if types:
+                raise GraphError(
+                    f"column {in_short(name)} of {self.role} holds objects of type {types.pop().__name__}: convert it "
+                    "to text or numbers"
+                )
 
     def column(self, name: str | None, position: int, *, nulls: bool = False) -> Any:
         """Column by name, else by position."""

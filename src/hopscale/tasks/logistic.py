@@ -222,11 +222,12 @@ def _lbfgs(
         curvature = _dot(s, y)
         rho = np.divide(1, curvature, out=np.zeros_like(curvature), where=curvature > 0)
         steps = [*steps[1 - _MEMORY :], (s, y, rho)]
-        scale = np.divide(curvature, _dot(y, Pg_there - Pg), out=scale, where=curvature > 0)
+        change = _dot(y, Pg_there - Pg)
+        scale = np.divide(curvature, change, out=scale, where=(curvature > 0) & (change > 0))
         at, size = at + s, np.where(taken, size_there, size)
         g, Pg = np.where(taken[:, None], g_there, g), np.where(taken[:, None], Pg_there, Pg)
         # A step that was too long is cut to where a straight line through the two slopes crosses zero.
-        crossing = np.divide(slope, slope - slope_there, out=np.ones_like(slope), where=~taken)
+        crossing = np.divide(slope, slope - slope_there, out=np.ones_like(slope), where=~taken & (slope != slope_there))
         direction = np.where(taken[:, None], -_two_loops(steps, scale, P, g), direction)
         length = np.where(taken, 1.0, length * np.clip(crossing, 0.1, 0.9))
     W[:, active] = at

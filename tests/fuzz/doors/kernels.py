@@ -40,7 +40,7 @@ def _other_array(m, a, times):
             a = a[: m.randrange(len(a) + 1)]
         elif action == 5:
             a = np.concatenate([a, a[: m.randrange(len(a) + 1)]])
-        elif action == 6 and m.rarely(0.3):
+        elif action == 6 and m.rarely(0.3) and not times:  # -1 would become 2^32 - 1
             with np.errstate(all="ignore"):
                 a = a.astype(m.choice(["f4", "f8", "i4", "i8", "u1", "u4", "i2", "f2"]))
         elif action == 7 and m.rarely(0.3):

@@ -91,7 +91,7 @@ class FEATHER(MatrixEmbedding):
 
     _: KW_ONLY
     feature_dimensions: int = parameter(64, whole, least=1, most=512)
-    points: int = parameter(25, whole, least=1)
+    points: int = parameter(25, whole, least=1, most=1000)
     largest_point: float = parameter(2.5, number, least=0, above=True)
     window: int = parameter(5, whole, least=1, most=1000)
 
