@@ -70,7 +70,8 @@ def _distinct(found: bytes, *kinds: type) -> dict[Any, None] | list[Any]:
     sign = '"' if str in kinds else ""
     cells = json.loads(f"[{sign}{found.decode()}{sign}]".replace("\n", f"{sign},{sign}"), parse_constant=_no_constant)
     distinct = dict.fromkeys(cells)
-    if not set(map(type, cells)) <= set(kinds) or (len(distinct) < len(cells) and float not in kinds):
+    is_right = set(map(type, cells)) <= set(kinds) and len(cells) == found.count(b"\n") + 1
+    if not is_right or (len(distinct) < len(cells) and float not in kinds):
         raise ValueError("left to the parser of the whole file")
     return cells if float in kinds else distinct
 

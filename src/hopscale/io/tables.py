@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -211,8 +211,8 @@ class _Table:
         Names with a NUL byte end the process of polars, dates of NumPy's among other objects that of pyarrow, which
         also cuts complex numbers and long doubles to whole numbers; objects of polars arrive as addresses in memory.
         """
-        kinds = list(getattr(source, "dtypes", ()))
-        for name, kind in zip(getattr(source, "columns", ()) if kinds else (), kinds, strict=False):
+        names, kinds = getattr(source, "columns", ()), getattr(source, "dtypes", ())  # of data frames
+        for name, kind in zip(names, kinds, strict=False) if isinstance(kinds, Iterable) else ():
             if "\0" in str(name):
                 raise GraphError(f"{self.role} has a NUL byte in the name of column {in_short(name)}")
             types: set[type] = {object} if str(kind) == "Object" else set()
