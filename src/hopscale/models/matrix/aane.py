@@ -82,7 +82,7 @@ class AANE(MatrixEmbedding):
     _: KW_ONLY
     smoothness: float = parameter(0.05, number, least=0)
     penalty: float = parameter(5.0, number, least=0, above=True)
-    iterations: int = parameter(5, whole, least=1)
+    iterations: int = parameter(5, whole, least=1, most=100_000)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         (n, q), entries = graph.features.shape, graph.adjacency.nnz + graph.features.nnz

@@ -81,7 +81,7 @@ class ASNE(MatrixEmbedding):
     attribute_weight: float = parameter(1.0, number, least=0, above=True)
     feature_dimensions: int = parameter(200, whole, least=1, most=MAX_RANK)
     shift: float = parameter(1.0, number, least=LEAST_SHIFT, most=MOST_SHIFT)
-    iterations: int = parameter(3, whole, least=1)
+    iterations: int = parameter(3, whole, least=1, most=100_000)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, q = graph.features.shape

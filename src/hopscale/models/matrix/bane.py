@@ -82,7 +82,7 @@ class BANE(MatrixEmbedding):
     window: int = parameter(4, whole, least=1, most=1000)
     strength: float = parameter(0.7, number, least=0, above=True, below=1)
     regularization: float = parameter(0.001, number, least=0, above=True)
-    iterations: int = parameter(20, whole, least=1)
+    iterations: int = parameter(20, whole, least=1, most=100_000)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, q = graph.features.shape

@@ -86,7 +86,7 @@ class TADW(MatrixEmbedding):
     _: KW_ONLY
     text_dimensions: int = parameter(200, whole, least=1, most=MAX_RANK)
     regularization: float = parameter(0.2, number, least=0, above=True)
-    iterations: int = parameter(20, whole, least=1)
+    iterations: int = parameter(20, whole, least=1, most=100_000)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, q = graph.features.shape

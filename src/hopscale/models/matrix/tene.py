@@ -84,7 +84,7 @@ class TENE(MatrixEmbedding):
     _: KW_ONLY
     agreement: float = parameter(0.1, number, least=0, above=True)
     text_weight: float = parameter(0.1, number, least=0, above=True)
-    iterations: int = parameter(200, whole, least=1)
+    iterations: int = parameter(200, whole, least=1, most=100_000)
 
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, q = graph.features.shape
