@@ -16,7 +16,7 @@ LOCK := requirements-dev.txt
 BENCHMARKS := $(filter-out %/measure.py %/libraries.py %/reference.py %/readme.py,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check setup lock format fuzz torture sanitize bench readme clean distclean always
+.PHONY: help demo test check setup lock format fuzz torture sanitize attacks bench readme clean distclean always
 
 help:
 	@echo "make demo       learn, score, search and explain on built-in data"
@@ -28,6 +28,7 @@ help:
 	@echo "make fuzz       random inputs for every door (FUZZ_MINUTES=15 FUZZ_SEED=0 JOBS=auto), counted in docs"
 	@echo "make torture    signals, full disks and several writers (TORTURE_SIGNALS=1000 TORTURE_SEED=0), counted in docs"
 	@echo "make sanitize   tests of the core under the sanitizers for addresses, undefined behaviour and threads"
+	@echo "make attacks    all of these and the limits of memory, into docs/robustness.md"
 	@echo "make bench      run the benchmarks (HOPSCALE_DATA must name a folder of data sets)"
 	@echo "make readme     copy the benchmarks' results into README.md and docs"
 	@echo "make clean      remove what was built; make distclean: and $(VENV)"
@@ -77,6 +78,12 @@ sanitize: $(VENV)/.developing
 
 torture: $(VENV)/.developing
 	$(BIN)/python tests/torture --signals $(TORTURE_SIGNALS) --seed $(TORTURE_SEED) --write
+
+# All that docs/robustness.md counts, anew: about an hour on two cores.
+attacks: sanitize torture fuzz
+	$(BIN)/python benchmarks/memory_limits.py
+	$(BIN)/python benchmarks/blas_kernels.py
+	$(BIN)/python benchmarks/readme.py
 
 bench: $(VENV)/.developing
 	@test -n "$$HOPSCALE_DATA" || { echo "make bench: HOPSCALE_DATA must name the folder of the data sets" >&2; exit 1; }

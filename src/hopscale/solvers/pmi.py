@@ -214,7 +214,10 @@ class _Targets:
         if found is not None:
             return found.operator
         sampler = self._sampler(scale, scaling)
-        self._held.refuse(scale, self._held.base + beside + sampler.bytes_needed, instead="take a smaller window")
+        needed = self._held.base + beside + sampler.bytes_needed
+        if needed > self._held.room:  # and so do exact rows, but they may take less
+            least = min(needed, self._exact_bytes(scale, scaling, beside))
+            self._held.refuse(scale, max(least, self._held.room + 1), instead="take a smaller window")
         self._warn_of_sampling(scale)
         return self._sampled(sampler, sampler.bytes_needed).operator
 
@@ -322,6 +325,18 @@ class _Targets:
             return True
         fits = ExactRows.workspace(self._context, self._held.width) <= self._memory // 2
         return self._solver.rows == "auto" and fits and ExactRows.work(self._context, scales) <= EXACT_WORK
+
+    def _exact_bytes(self, scale: Scale, scaling: NDArray[np.float32], beside: float) -> float:
+        """About what exact rows of a scale would take, by a few of their panels."""
+        context, rows = self._context, self._exact_rows
+        if context.transitions.second_order or self._solver.rows == "sampled":
+            return np.inf
+        if ExactRows.work(context, [scale]) > EXACT_WORK:
+            return np.inf
+        some = range(0, rows.count, max(1, rows.count // TRIAL_PANELS))
+        panels = rows.panels([scale], [scaling], self._engine, order=list(some), at_once=1)
+        mean = sum(panel.nbytes for [panel] in panels) / len(some)
+        return self._held.base + max(beside, self._held.blocks) + 1.05 * rows.count * mean
 
     def _exact(
         self, scales: Sequence[Scale], scalings: Sequence[NDArray[np.float32]], beside: float | None = None
