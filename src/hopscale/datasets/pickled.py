@@ -76,7 +76,9 @@ _NAMED: dict[tuple[str, str], Any] = {
 }
 
 
-class _Reader(pickle.Unpickler):
+class _Reader(pickle._Unpickler):  # type: ignore[name-defined,misc]
+    """Python's reader, not that in C: there a hundred bytes that number their last object 10⁹ ask for 16 GB."""
+
     def __init__(self, file: io.BytesIO, path: str) -> None:
         super().__init__(file, encoding="latin1")  # as which Python 2 wrote bytes
         self._path = path
