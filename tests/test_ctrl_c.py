@@ -38,11 +38,11 @@ FITS = {
     "wide HOPE": "HOPE(1000, proximity='rooted-pagerank').fit(graph)",
     "SINE": "SINE(1000, window=30, memory_limit='60GiB').fit(graph)",
     "FEATHER": "FEATHER(points=1000, feature_dimensions=2, window=5, dimensions=512).fit(graph)",
-    "AANE": "AANE(512, iterations=10**6).fit(graph)",
-    "ASNE": "ASNE(iterations=10**6).fit(graph)",
+    "AANE": "AANE(512, iterations=10**5).fit(graph)",
+    "ASNE": "ASNE(iterations=10**5).fit(graph)",
     "BANE": "BANE(512, window=1000).fit(graph)",
-    "TADW": "TADW(iterations=10**6).fit(graph)",
-    "TENE": "TENE(iterations=10**6).fit(graph)",
+    "TADW": "TADW(iterations=10**5).fit(graph)",
+    "TENE": "TENE(iterations=10**5).fit(graph)",
 }
 OTHERS = {
     "logistic regressions": """
@@ -62,7 +62,8 @@ evaluate(vectors, labels, splits=1000)
     "diameter": """
 from hopscale.datasets import describe
 {graph}{begun}
-describe(erdos_renyi(300_000, 2, 1, 10))
+for _ in range(1000):
+    describe(graph)
 """,
     "reproduce": """
 import tempfile

@@ -110,7 +110,7 @@ class TestProximities:
             HOPE(8, proximity="rooted-pagerank", decay=0.99991).fit(graph)
 
     def test_bane_spreads_features_over_any_number_of_steps(self, graph):
-        assert np.abs(BANE(8, window=2000).fit_transform(graph)).max() == 1
+        assert np.abs(BANE(8, window=1000).fit_transform(graph)).max() == 1
 
     def test_bipartite_graphs_have_eigenvalues_of_both_signs(self):
         """λ and −λ have the same singular values: their vectors must not be mixed."""
