@@ -36,30 +36,6 @@ needs_files = pytest.mark.skipif(
 )
 
 
-@pytest.fixture
-def mirror(tmp_path):
-    """Folder of a publisher."""
-    return tmp_path / "mirror"
-
-
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("HOPSCALE_CACHE", str(folder))
-    return folder
-
-
-@pytest.fixture
-def server(mirror, cache, monkeypatch):
-    """A publisher that is online; its data sets are those that the library knows."""
-    entries = publish(mirror)
-    monkeypatch.setattr(registry, "published", lambda: entries)
-    monkeypatch.delenv("HOPSCALE_DATA", raising=False)
-    with serving(mirror) as running:
-        monkeypatch.setenv("HOPSCALE_MIRROR", running.address)
-        yield running
-
-
 def files_in(folder):
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import repeat
 
 import pytest
-from publisher import CLUB, archive, publish, serving
+from publisher import CLUB, archive
 from test_datasets_published import files_in, is_cited, is_club
 
 from hopscale.datasets import download, load, registry
@@ -22,28 +22,11 @@ LIMIT = 2000  # bytes of club.zip, as the registry of the tests has it
 
 
 @pytest.fixture
-def mirror(tmp_path):
-    return tmp_path / "mirror"
-
-
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("HOPSCALE_CACHE", str(folder))
-    return folder
-
-
-@pytest.fixture
-def server(mirror, cache, monkeypatch):
+def server(server, monkeypatch):
     """A mirror that is given up after two seconds."""
     monkeypatch.setattr(download, "_PATIENCE", 1)
     monkeypatch.setattr(download, "_SLOWEST", LIMIT)
-    entries = publish(mirror)
-    monkeypatch.setattr(registry, "published", lambda: entries)
-    monkeypatch.delenv("HOPSCALE_DATA", raising=False)
-    with serving(mirror) as running:
-        monkeypatch.setenv("HOPSCALE_MIRROR", running.address)
-        yield running
+    return server
 
 
 def answer(*lines, body=(), code=200):

@@ -40,13 +40,14 @@ def assemble(
     *,
     node_ids: Sequence[Hashable] | NDArray[Any] | None = None,
     feature_names: Sequence[Hashable] | NDArray[Any] | None = None,
-    labels: Mapping[Any, Any] | Callable[[NDArray[Any]], NDArray[Any]] | ArrayLike | None = None,
+    labels: Mapping[Any, Any] | ArrayLike | None = None,
+    labels_of: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
     self_loops: bool = False,
     directed: Directed | None = None,
 ) -> AttributedGraph:
     """Graph from named edges of shape (E, 2) and features as :class:`FeatureEntries` or a matrix.
 
-    Weights must have been checked by :func:`amounts`; ``labels`` may be a function of the names of the nodes. All else
+    Weights must have been checked by :func:`amounts`; ``labels_of`` makes labels from the names of the nodes. All else
     is as in :func:`hopscale.io.from_edges`. With ``directed`` each row is an arc, and the graph decides; by default a
     row is an undirected edge.
     """
@@ -64,10 +65,10 @@ def assemble(
             listed = known_rows(entries.listed, names, source="features", things="nodes")
     if entries:
         features, feature_names = _feature_matrix(entries, listed, len(names), feature_names)
-    if isinstance(labels, Mapping):
+    if labels_of is not None:
+        labels = labels_of(names)
+    elif isinstance(labels, Mapping):
         labels = label_array(labels, names)
-    elif callable(labels):
-        labels = labels(names)
     return AttributedGraph(
         _adjacency(rows, weights, len(names), arcs=directed is not None, self_loops=self_loops),
         features,

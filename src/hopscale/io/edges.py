@@ -82,8 +82,6 @@ def from_edges(
     ['ann', 'bob', 'eve', 'zoe']
     """
     ends = _endpoints(edges)
-    if callable(labels):
-        raise GraphError(f"labels must be a mapping or an array, not {in_short(labels)}")
     return assemble(
         ends,
         None if weights is None else _edge_weights(weights, ends),

@@ -135,7 +135,7 @@ def read_graph(
         column = partial(
             read_labels, rows, whole=whole, node_column=node_column, label_column=label_column, unknown=unknown
         )
-    return assemble(ends, weights, entries, labels=column, self_loops=self_loops)
+    return assemble(ends, weights, entries, labels_of=column, self_loops=self_loops)
 
 
 def _named(column: Names) -> Names:

@@ -111,7 +111,7 @@ def from_tables(
         known_rows(entries.listed, ends.vocabulary, source="features", things="nodes of the edges")
     column = None if labels is None else partial(_labels, _Table(labels, "labels"), node, label, unknown)
     weights = None if weight is None else table.amounts(weight)
-    return assemble(ends, weights, entries, labels=column, self_loops=self_loops)
+    return assemble(ends, weights, entries, labels_of=column, self_loops=self_loops)
 
 
 def _weight_column(table: _Table, source: str | None, target: str | None) -> str | None:
@@ -212,12 +212,12 @@ class _Table:
         also cuts complex numbers and long doubles to whole numbers; objects of polars arrive as addresses in memory.
         """
         names, kinds = getattr(source, "columns", ()), getattr(source, "dtypes", ())  # of data frames
-        for name, kind in zip(names, kinds, strict=False) if isinstance(kinds, Iterable) else ():
+        for at, (name, kind) in enumerate(zip(names, kinds, strict=False) if isinstance(kinds, Iterable) else ()):
             if "\0" in str(name):
                 raise GraphError(f"{self.role} has a NUL byte in the name of column {in_short(name)}")
             types: set[type] = {object} if str(kind) == "Object" else set()
             if str(kind) == "object" and hasattr(source, "iloc"):
-                types = {each for each in map(type, source.iloc[:, list(source.columns).index(name)]) if each in _ODD}
+                types = set(map(type, source.iloc[:, at])) & _ODD
             if types:
                 raise GraphError(
                     f"column {in_short(name)} of {self.role} holds objects of type {types.pop().__name__}: convert it "
