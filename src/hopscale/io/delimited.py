@@ -7,11 +7,12 @@ import io
 import math
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from operator import itemgetter
-from typing import NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,12 @@ from numpy.typing import NDArray
 from hopscale._core import _native
 from hopscale.exceptions import FileFormatError, Setting, in_short, warn
 from hopscale.graph import name_array
-from hopscale.io.columns import looks_like_header
-from hopscale.io.content import as_text
+from hopscale.io.bad_lines import BadLines, blanked
+from hopscale.io.columns import is_whole
+from hopscale.io.header import obvious
 from hopscale.io.naming import Coder, Names
 
-__all__ = ["Rows", "amount_column", "read_columns", "read_pairs", "read_rows", "warn_of_first_line"]
+__all__ = ["Columns", "Rows", "read_columns", "read_rows"]
 
 # Names of each group of columns, and the amounts if there are any.
 _Columns = tuple[list[Names], NDArray[np.float64] | None]
@@ -31,46 +33,118 @@ _Columns = tuple[list[Names], NDArray[np.float64] | None]
 # Bytes that are decoded, and rows that are taken apart, at once: few enough to stay in the processor's cache.
 _PIECE = 1 << 16
 _BATCH = 1 << 11
+_SAMPLE = 100  # rows that are looked at before all are read
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Delimited text, taken apart as far as its first line."""
+    """Delimited text, taken apart as far as its first lines."""
 
     path: str | os.PathLike[str]
-    body: bytes  # UTF-8 from the header on, or from the first row if there is none; lines end in a line feed
-    offset: int  # number of lines before the body
+    body: bytes  # UTF-8; lines end in a line feed
+    start: int  # where the first row begins in it
+    offset: int  # number of lines before that
     delimiter: str | None  # None stands for any blank space
-    header: list[str] | None  # names of the columns, where the file has them
+    header: list[str] | None  # names of the columns, where they are known
+    is_open: bool  # whether the first row may turn out to name the columns
+    is_guessed: bool  # whether the header is one by its looks alone
+    sample: list[list[str]]  # some of the first rows
+    bad: BadLines
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         """Line number and cells of every row that is not blank."""
-        return islice(_cells(self), self.header is not None, None)
+        for line, cells, why in _records(self):
+            if cells is None:
+                raise FileFormatError(f"{self.path}, line {line}: {why}")
+            yield line, cells
 
-    def first(self) -> tuple[int, list[str]]:
-        """Line number and cells of the first row; there must be one."""
-        line, cells = next(iter(self), (0, []))
-        if not cells:
-            raise FileFormatError(f"{self.path} has a header, but no rows")
-        return line, cells
+    @property
+    def width(self) -> int:
+        """Number of columns: that of the first row, or of most of the first rows if bad lines are skipped."""
+        widths = list(map(len, self.sample))
+        return max(widths, key=widths.count, default=0) if self.bad.skip else next(iter(widths), 0)
 
     def line(self, row: int) -> int:
         """Line number of a row."""
         return next(islice(self, row, None))[0]
 
+    def lines(self, rows: NDArray[Any]) -> list[int]:
+        """Line numbers of some rows, in their order."""
+        wanted = set(rows.tolist())
+        return [line for row, (line, _) in enumerate(self) if row in wanted]
+
     def position(self, column: str) -> int:
-        """Where a column is, by its name."""
-        if self.header is None or column not in self.header:
-            raise FileFormatError(f"{self.path} has no column {in_short(column)}; ", *self.columns)
-        return self.header.index(column)
+        """Where a column is, by its name, or by its number, from 1, where no column has that name."""
+        if self.header is not None and column in self.header:
+            if self.header.count(column) > 1:
+                raise FileFormatError(f"{self.path} has several columns {in_short(column)}; ", *self.columns)
+            return self.header.index(column)
+        if column.isdecimal() and 1 <= int(column) <= self.width:
+            return int(column) - 1
+        raise FileFormatError(f"{self.path} has no column {in_short(column)}; ", *self.columns)
+
+    def called(self, at: int) -> str:
+        """What to call a column in a message."""
+        return f"column {at + 1}" if self.header is None or not self.header[at : at + 1] else repr(self.header[at])
 
     @property
     def columns(self) -> tuple[str | Setting, ...]:
-        """The columns there are, and what may have gone wrong with them, as parts of a message."""
+        """The columns there are, as parts of a message."""
         if self.header is None:
             return "it has no header (if the first line is one, give ", Setting("header", True), ")"
         index = "; the first has no name: if pandas wrote it, write the file with index=False"
         return (f"its columns are {self.header}{index if not self.header[0] else ''}",)
+
+    def checked(self, layout: str) -> Rows:
+        """The same, once there are rows, with no fewer names than columns and at least two of them."""
+        line, cells = next(((line, cells) for line, cells, _ in _records(self) if cells), (0, []))
+        if not cells:
+            raise FileFormatError(f"{self.path} has a header, but no rows")
+        if self.width < 2:
+            raise FileFormatError(f"{self.path}, line {line}: {self.width} column(s); expected {layout}")
+        if self.header and len(self.header) < self.width:
+            raise FileFormatError(f"{self.path}, line {line}: {self.width} column(s), but ", *self.columns)
+        return self
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns of delimited text."""
+
+    rows: Rows  # without lines that were skipped
+    names: list[Names]  # one for each group of columns
+    amounts: NDArray[np.float64] | None
+
+    def without_first(self, read: Callable[[Rows], Columns]) -> Columns:
+        """The same without the first row, which names the columns; ``read`` reads rows as these were read."""
+        rows = replace(self.rows, header=self.rows.sample[0], is_open=False, sample=self.rows.sample[1:])
+        second = next((line for line, *_ in islice(_records(self.rows), 1, None)), None)
+        if second is None:
+            raise FileFormatError(f"{rows.path} has a header, but no rows")
+        rows = _from_line(rows, second)
+        if any(np.isin(group.codes[1:], group.codes[0]).any() for group in self.names):
+            return read(rows)  # which looks for the lines that repeat it
+        return Columns(rows, list(map(_without_first, self.names)), self.amounts)
+
+    def of_whole_nodes(self) -> Columns:
+        """The same without rows whose first name is no whole number; those are bad, as nodes of the edges all are."""
+        vocabulary = self.names[0].vocabulary.tolist()
+        odd = ~np.fromiter(map(is_whole, vocabulary), dtype=bool, count=len(vocabulary))[self.names[0].codes]
+        rows = np.flatnonzero(odd)
+        lines = self.rows.lines(rows)
+        for line, row in zip(lines, rows.tolist(), strict=True):
+            name = in_short(self.names[0].at(row))
+            self.rows.bad.add(line, f"node {name} is not a whole number, while all nodes of the edge file are")
+        names = [Names(group.codes[~odd], group.vocabulary).ordered() for group in self.names]
+        amounts = None if self.amounts is None else self.amounts[~odd]
+        return Columns(replace(self.rows, body=blanked(self.rows.body, (line - 1 for line in lines))), names, amounts)
+
+
+def _without_first(names: Names) -> Names:
+    codes, used = names.codes[1:], len(set(names.codes[0].ravel().tolist()))
+    if names.is_ordered and codes.min(initial=used) >= used:  # its names are the first, and occur nowhere else
+        return Names(codes - np.int32(used), names.vocabulary[used:], is_ordered=True)
+    return Names(codes, names.vocabulary).ordered()
 
 
 def read_rows(
@@ -79,16 +153,18 @@ def read_rows(
     header: bool | None,
     *,
     node_columns: int,
-    number_at: int | None = None,
     named: Sequence[str | None] = (),
+    bad: BadLines | None = None,
 ) -> Rows:
     """Delimited text with its comments passed over, its delimiter and its header found.
 
-    The first line is a header if it has a column that the caller has ``named``, or if it looks like one
-    (:func:`~hopscale.io.columns.looks_like_header`). ``header`` decides where that guesses wrong.
+    The first line is a header if it has a column that the caller has ``named``, or if that is
+    :func:`~hopscale.io.header.obvious`; else it may be left open until all rows are read.
+    ``header`` decides where that would go wrong.
     """
+    bad = BadLines(path) if bad is None else bad
     if not data.isascii() or b"\0" in data:
-        as_text(data, path)  # refuses what is no text
+        data = bad.without_binary(data)
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     # With a space after the sign, as SNAP and KONECT write: "#tea" may well be the name of a node.
@@ -96,87 +172,115 @@ def read_rows(
     start = comments.end() if comments else 0
     line = data[start : data.find(b"\n", start) + 1 or len(data)].decode()
     delimiter = next((sign for sign in "\t,;" if sign in line), None)
-    rows = Rows(path, data[start:], data.count(b"\n", 0, start), delimiter, None)
-    first = [cells for _, cells in islice(rows, 2)]
+    rows = Rows(path, data, start, data.count(b"\n", 0, start), delimiter, None, False, False, [], bad)
+    first = list(islice(((line, cells) for line, cells, _ in _records(rows, strict=not bad.skip) if cells), _SAMPLE))
     if not first:
         raise FileFormatError(f"{path} has no rows, only comments")
+    sample = [cells for _, cells in first]
+    if header is None and any(name in sample[0] for name in named if name and not name.isdecimal()):
+        header = True
+    is_guessed = header is None
     if header is None:
-        header = any(name in first[0] for name in named) or looks_like_header(
-            first, node_columns=node_columns, number_at=number_at
-        )
-    return replace(rows, header=first[0]) if header else rows
+        header = obvious(sample, node_columns=node_columns)
+    if not header:
+        return replace(rows, is_open=header is None, sample=sample)
+    rows = replace(rows, header=sample[0], is_guessed=is_guessed, sample=sample[1:])
+    return _from_line(rows, first[1][0]) if sample[1:] else replace(rows, start=len(data))
 
 
-def read_pairs(
-    rows: Rows, amount: str, amount_at: int | None, groups: Sequence[tuple[int, ...]] = ((0, 1),)
-) -> _Columns:
-    """Rows of two names and perhaps an amount.
+def read_columns(
+    rows: Rows,
+    groups: Sequence[tuple[int, ...]],
+    *,
+    required: Sequence[int] = (),
+    amount_at: int | None = None,
+    amount: str = "",
+) -> Columns:
+    """Columns of text, without blank space around the cells, and perhaps one of numbers.
 
-    ``amount`` says for errors what the column ``amount_at`` holds; ``groups`` are those of :func:`read_columns`: two
-    nodes, or a node and something else.
+    The columns of a group have one vocabulary; if there are several, they stand side by side. Rows are bad that have
+    fewer or more cells than the others, an empty one among those ``required``, no finite number of at least zero in the
+    column ``amount_at``, which holds an ``amount``, or the header again.
 
     Examples
     --------
-    >>> rows = read_rows(b"id_1,id_2\\nann,bob", "e.csv", None, node_columns=2)
-    >>> [ends], weights = read_pairs(rows, "weight", None)
+    >>> rows = read_rows(b"id_1,id_2\\n7,8", "e.csv", None, node_columns=2)
+    >>> [ends] = read_columns(rows, [(0, 1)]).names
     >>> ends.codes, ends.vocabulary
-    (array([[0, 1]], dtype=int32), array(['ann', 'bob'], dtype=object))
+    (array([[0, 1]], dtype=int32), array(['7', '8'], dtype=object))
     """
-    read = read_columns(rows, groups, amount_at)
+    read = _in_bulk(rows, groups, amount_at)
+    if read is not None and not _is_suspect(rows, groups, required, read):
+        return Columns(rows, *read)
+    fault = partial(_fault, rows, required=required, amount_at=amount_at, amount=amount)
+    wrong = {
+        line: reason for line, cells, why in _records(rows, fault) if (reason := why if cells is None else fault(cells))
+    }
+    for line, reason in wrong.items():
+        rows.bad.add(line, reason)
+    if wrong:
+        rows = replace(rows, body=blanked(rows.body, (line - 1 for line in wrong)))
+        read = _in_bulk(rows, groups, amount_at)
+    elif read is not None and rows.is_guessed:
+        warn(
+            f"{rows.path}: the first line is taken for the names of the columns, but one of them occurs below, too; "
+            "if it is data, give ",
+            Setting("header", False),
+        )
     if read is None:
-        _refuse(rows, amount, amount_at)
+        raise FileFormatError(f"{rows.path} cannot be read as text in columns")
+    if not len(read[0][0]):
+        line, reason = next(iter(rows.bad.why.items()))
+        raise FileFormatError(f"{rows.path} has no good line: line {line}: {reason}")
+    return Columns(rows, *read)
+
+
+def _is_suspect(rows: Rows, groups: Sequence[tuple[int, ...]], required: Sequence[int], read: _Columns) -> bool:
+    """Whether a row may be bad that could be read."""
     names, amounts = read
-    wrong = amounts is not None and not (np.isfinite(amounts) & (amounts >= 0)).all()
-    if wrong or any(group.vocabulary.dtype == object and "" in group.vocabulary for group in names):
-        _refuse(rows, amount, amount_at)
-    return names, amounts
+    if amounts is not None and not (np.isfinite(amounts) & (amounts >= 0)).all():
+        return True
+    for group, column in zip(groups, names, strict=True):
+        needed = [at for at in group if at in required]
+        if needed and "" in column.vocabulary:
+            return True
+        if any(name in column.vocabulary for name in _names_at(rows, needed)):
+            return True
+    return False
 
 
-def read_columns(rows: Rows, groups: Sequence[tuple[int, ...]], amount_at: int | None = None) -> _Columns | None:
-    """Columns of text, without blank space around the cells, and one of numbers; None if a row is not as the first.
+def _names_at(rows: Rows, positions: Sequence[int]) -> list[str]:
+    return [rows.header[at] for at in positions] if rows.header else []
 
-    The columns of a group have one vocabulary; if there are several, they stand side by side.
-    """
-    line, cells = rows.first()
-    start = 0
-    for _ in range(line - 1 - rows.offset):
-        start = rows.body.index(b"\n", start) + 1
-    read = _columns_at_once(rows.body, start, rows.delimiter, len(cells), groups, amount_at)
-    read = read or _columns_by_csv(rows.body[start:], rows.delimiter, len(cells), groups, amount_at)
+
+def _fault(rows: Rows, cells: list[str], *, required: Sequence[int], amount_at: int | None, amount: str) -> str | None:
+    """What is wrong with a row."""
+    if len(cells) != rows.width:
+        return f"{len(cells)} column(s) instead of {rows.width}"
+    if cells == rows.header:
+        return "the header again; are these several files in one?"
+    for at in sorted(required):
+        if not cells[at]:
+            return f"column {at + 1} is empty"
+    if amount_at is None:
+        return None
+    try:
+        number = float(cells[amount_at])
+    except ValueError:
+        return f"the {amount} is {in_short(cells[amount_at])}, which is not a number"
+    if not math.isfinite(number) or number < 0:
+        return f"the {amount} is {cells[amount_at]}, but must be finite and not negative"
+    return None
+
+
+def _in_bulk(rows: Rows, groups: Sequence[tuple[int, ...]], amount_at: int | None) -> _Columns | None:
+    """All rows at once; None if a row is not as the first."""
+    read = _columns_at_once(rows.body, rows.start, rows.delimiter, rows.width, groups, amount_at)
+    read = read or _columns_by_csv(rows.body[rows.start :], rows.delimiter, rows.width, groups, amount_at)
     if read is None:
         return None
     names, amounts = read
     return list(map(_without_blanks, names)), amounts
-
-
-def warn_of_first_line(first: str, second: str, path: str | os.PathLike[str], things: str, names: str) -> None:
-    """Say that a first line, which may be a header, is read as data."""
-    warn(
-        f"{path}: the first line is read as {things}, {in_short(first)} and {in_short(second)}, which no other "
-        "line names; if it names the columns, give ",
-        Setting("header", True),
-        f" or call them {names}, and if it does not, give ",
-        Setting("header", False),
-    )
-
-
-def amount_column(rows: Rows, layout: str, named: str | None, advice: str = "") -> int | None:
-    """Column of the weights or values: the one that was named, else the third if there is one."""
-    line, cells = rows.first()
-    if len(cells) < 2 or (len(cells) > 3 and named is None):
-        raise FileFormatError(
-            f"{rows.path}, line {line}: {len(cells)} column(s); expected {layout}, the last if there is one",
-            *((", but ", *rows.columns) if rows.header else ()),
-            advice if len(cells) > 3 else "",
-        )
-    if rows.header and len(rows.header) < len(cells):
-        raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s), but ", *rows.columns)
-    if named is not None:
-        at = rows.position(named)
-        if at >= len(cells):
-            raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s), but ", *rows.columns)
-        return at
-    return 2 if len(cells) == 3 else None
 
 
 def _columns_at_once(
@@ -246,52 +350,61 @@ def _without_blanks(column: Names) -> Names:
     return column if list(map(str.strip, names)) == names else column.renamed(str.strip)
 
 
-def _refuse(rows: Rows, amount: str, amount_at: int | None) -> NoReturn:
-    """Name the first line that is wrong, and why."""
-    width = len(rows.first()[1])
-    for line, cells in rows:
-        if len(cells) != width:
-            raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s) instead of {width}")
-        if not cells[0] or not cells[1]:
-            raise FileFormatError(f"{rows.path}, line {line}: column {1 if not cells[0] else 2} is empty")
-        if amount_at is not None:
-            _check_amount(cells[amount_at], f"{rows.path}, line {line}: the {amount}")
-    raise AssertionError(f"{rows.path} was refused, but every row is right")
+def _records(
+    rows: Rows, fault: Callable[[list[str]], str | None] = lambda cells: None, *, strict: bool = False
+) -> Iterator[tuple[int, list[str] | None, str]]:
+    """First line and stripped cells of every row that is not blank; of one that cannot be read None and why.
 
-
-def _cells(rows: Rows) -> Iterator[tuple[int, list[str]]]:
-    """First line and stripped cells of every row of the body; blank lines are passed over."""
-    source = _lines(rows.body)
+    A row that cannot be read, or goes over several lines and has a ``fault``, mostly has a quote too many: the next row
+    is then looked for in its second line. ``strict`` refuses the first of these.
+    """
+    start, line = rows.start, rows.offset + 1
     if rows.delimiter is None:
-        for line, text in enumerate(source, start=rows.offset + 1):
+        for number, text in enumerate(_lines(rows.body, start), start=line):
             if text.strip():
-                yield line, text.split()
+                yield number, text.split(), ""
         return
-    reader = csv.reader(source, delimiter=rows.delimiter, strict=True)
-    line = rows.offset + 1
-    try:
-        for row in reader:
-            cells = [cell.strip() for cell in row]
-            if cells not in ([], [""]):
-                yield line, cells
-            line = rows.offset + reader.line_num + 1
-    except csv.Error as error:
-        raise FileFormatError(f"{rows.path}, line {line}: {error}") from error
+    while start < len(rows.body):
+        reader = csv.reader(_lines(rows.body, start), delimiter=rows.delimiter, strict=True)
+        first = line
+        why: str | None = None
+        try:
+            for row in reader:
+                cells = [cell.strip() for cell in row]
+                after = first + reader.line_num
+                why = fault(cells) if after > line + 1 else None
+                if why is not None:
+                    break
+                if cells not in ([], [""]):
+                    yield line, cells, ""
+                line = after
+        except csv.Error as error:
+            is_quote = "unexpected end" in str(error) or "field larger" in str(error)
+            why = "a quote that is not closed" if is_quote else str(error)
+        if why is None:
+            return
+        if strict:
+            raise FileFormatError(f"{rows.path}, line {line}: {why}")
+        yield line, None, why
+        line += 1
+        start = _after_lines(rows.body, start, line - first)
 
 
-def _lines(data: bytes) -> Iterator[str]:
+def _from_line(rows: Rows, line: int) -> Rows:
+    """The same rows from a line on."""
+    return replace(rows, start=_after_lines(rows.body, rows.start, line - 1 - rows.offset), offset=line - 1)
+
+
+def _after_lines(data: bytes, start: int, count: int) -> int:
+    """Where the text goes on after some lines."""
+    for _ in range(count):
+        start = data.find(b"\n", start) + 1 or len(data)
+    return start
+
+
+def _lines(data: bytes, start: int = 0) -> Iterator[str]:
     """Lines with their ends, decoded a piece at a time: most readers want the first of them alone."""
-    start = 0
     while start < len(data):
         end = data.find(b"\n", start + _PIECE) + 1 or len(data)
         yield from io.StringIO(data[start:end].decode(), newline="\n")
         start = end
-
-
-def _check_amount(cell: str, what: str) -> None:
-    try:
-        number = float(cell)
-    except ValueError:
-        raise FileFormatError(f"{what} is {in_short(cell)}, which is not a number") from None
-    if not math.isfinite(number) or number < 0:
-        raise FileFormatError(f"{what} is {cell}, but must be finite and not negative")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any, NoReturn
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,8 @@ from hopscale.exceptions import FileFormatError, Setting, in_short, warn
 from hopscale.io.assemble import labels_at
 from hopscale.io.columns import is_whole
 from hopscale.io.delimited import Rows, read_columns
+from hopscale.io.header import first_row_is_header
+from hopscale.io.ids import in_form_of
 from hopscale.io.naming import Unknown, listing, rows_of
 
 __all__ = ["read_labels"]
@@ -22,29 +26,34 @@ def read_labels(
     rows: Rows,
     nodes: NDArray[Any],
     *,
-    whole: bool,
     node_column: str | None,
     label_column: str | None,
     unknown: Unknown,
+    say: Callable[[str], None] = lambda line: None,
 ) -> NDArray[Any]:
-    """Labels of all nodes, with gaps: ints or floats if all are numbers, else text.
+    """Labels of all ``nodes``, with gaps: ints or floats if all are numbers, else text.
 
-    ``nodes`` are those there are, and ``whole`` says whether they are whole numbers. If there are no labels but of
-    other nodes they are refused whatever ``unknown`` says: they mostly come from the wrong column.
+    ``say`` is told which columns were taken. If there are no labels but of other nodes they are refused whatever
+    ``unknown`` says: they mostly come from the wrong column.
     """
     node_at = 0 if node_column is None else rows.position(node_column)
-    label_at = -1 if label_column is None else rows.position(label_column)
-    width = len(next(iter(rows), (0, []))[1])
-    if not width:
+    if not rows.sample:
         return labels_at([], np.full(len(nodes), -1))
-    read = read_columns(rows, ((node_at,), (label_at % width,))) if max(node_at, label_at, 1) < width else None
-    if read is None:
-        _refuse(rows, max(node_at, label_at, 1))
-    (named, labels), _ = read
-    if whole:
-        named = named.renamed(lambda name: int(name) if isinstance(name, int) or is_whole(name) else name)
-    elif named.vocabulary.dtype == np.int64:
-        named = named.renamed(str)
+    rows = rows.checked("a node and its label")
+    label_at = rows.width - 1 if label_column is None else rows.position(label_column)
+    if max(node_at, label_at) >= rows.width:
+        raise FileFormatError(f"{rows.path}, line {rows.line(0)}: {rows.width} column(s), but ", *rows.columns)
+    if node_at == label_at:
+        raise FileFormatError(f"{rows.path}: {rows.called(node_at)} cannot be the node and its label")
+    read = partial(read_columns, groups=[(node_at,), (label_at,)], required=(node_at,))
+    columns = read(rows)
+    if rows.is_open and first_row_is_header(columns, nodes, (node_at, label_at)):
+        columns = columns.without_first(read)
+    rows, (named, labels) = columns.rows, columns.names
+    rows.bad.warn(len(named))
+    first = "no header" if rows.header is None else "the first line names the columns"
+    say(f"{rows.path}: {first}; nodes are {rows.called(node_at)}, labels are {rows.called(label_at)}")
+    named = in_form_of(nodes, named)
     at = rows_of(named, nodes)
     unknown_nodes = at < 0
     texts = np.array(list(map(str, labels.vocabulary.tolist())), dtype=object)
@@ -77,18 +86,6 @@ def read_labels(
     left_out = f"the labels of {len(names)} node(s) are left out, {listing(names)}, the first in line {line}: they are"
     warn(f"{rows.path}: {left_out}", *advice)
     return column
-
-
-def _refuse(rows: Rows, last: int) -> NoReturn:
-    width = 0
-    for line, cells in rows:
-        width = width or len(cells)
-        if len(cells) != width or width < 2:
-            expected = f"instead of {width}" if width > 1 else "where a node and its label are two"
-            raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s) {expected}")
-        if width <= last:
-            raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s), but ", *rows.columns)
-    raise AssertionError(f"{rows.path} was refused, but every row is right")
 
 
 def _typed(texts: list[str], path: str | os.PathLike[str]) -> list[Any]:
