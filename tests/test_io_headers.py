@@ -177,7 +177,7 @@ class TestFilesInOne:
     def test_a_node_that_is_called_like_a_column(self, tmp_path):
         edges = [*edges_of(PEOPLE), ("source", "ann")]
         path = written(tmp_path / "e.csv", edges, "source,target")
-        with pytest.warns(HopscaleWarning, match="one of them occurs below"):
+        with pytest.warns(HopscaleWarning, match="other lines have one of them"):
             same(read_graph(path), edges)
         with warnings.catch_warnings():
             warnings.simplefilter("error")

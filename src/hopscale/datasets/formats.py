@@ -13,11 +13,12 @@ from hopscale.datasets.pickled import unpickled
 from hopscale.datasets.registry import Published
 from hopscale.exceptions import FileFormatError
 from hopscale.graph import AttributedGraph
-from hopscale.io.delimited import read_columns, read_rows
+from hopscale.io.delimited import read_columns
 from hopscale.io.edges import from_edges
 from hopscale.io.feature_json import read_feature_json
 from hopscale.io.label_file import read_labels
 from hopscale.io.naming import Names
+from hopscale.io.rows import read_rows
 
 __all__ = ["graph_of"]
 

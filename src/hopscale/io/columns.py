@@ -143,7 +143,7 @@ def is_column_word(name: str) -> bool:
     (True, True, True, False)
     """
     words = words_of(name)
-    return bool(words) and all(word in _COLUMN_WORDS or _is_mark(word) for word in words) and len(name) < 40
+    return name.upper() != name.lower() and all(word in _COLUMN_WORDS or _is_mark(word) for word in words)
 
 
 def is_node_name(column: str) -> bool:

@@ -1,12 +1,9 @@
-"""CSV and its kin: plain text is read by a kernel, all else by Python; only errors look for the line."""
+"""Columns of delimited text: what is plain is read by a kernel, all else by Python; only errors look for the line."""
 
 from __future__ import annotations
 
 import csv
-import io
 import math
-import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,91 +17,17 @@ from numpy.typing import NDArray
 from hopscale._core import _native
 from hopscale.exceptions import FileFormatError, Setting, in_short, warn
 from hopscale.graph import name_array
-from hopscale.io.bad_lines import BadLines, blanked
-from hopscale.io.columns import is_whole
-from hopscale.io.header import obvious
+from hopscale.io.columns import is_column_word, is_whole
+from hopscale.io.header import first_row_is_header, undecided
 from hopscale.io.naming import Coder, Names
+from hopscale.io.rows import Rows, records, text_lines
 
-__all__ = ["Columns", "Rows", "read_columns", "read_rows"]
+__all__ = ["Columns", "read_columns", "read_table"]
 
 # Names of each group of columns, and the amounts if there are any.
 _Columns = tuple[list[Names], NDArray[np.float64] | None]
 
-# Bytes that are decoded, and rows that are taken apart, at once: few enough to stay in the processor's cache.
-_PIECE = 1 << 16
-_BATCH = 1 << 11
-_SAMPLE = 100  # rows that are looked at before all are read
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Delimited text, taken apart as far as its first lines."""
-
-    path: str | os.PathLike[str]
-    body: bytes  # UTF-8; lines end in a line feed
-    start: int  # where the first row begins in it
-    offset: int  # number of lines before that
-    delimiter: str | None  # None stands for any blank space
-    header: list[str] | None  # names of the columns, where they are known
-    is_open: bool  # whether the first row may turn out to name the columns
-    is_guessed: bool  # whether the header is one by its looks alone
-    sample: list[list[str]]  # some of the first rows
-    bad: BadLines
-
-    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        """Line number and cells of every row that is not blank."""
-        for line, cells, why in _records(self):
-            if cells is None:
-                raise FileFormatError(f"{self.path}, line {line}: {why}")
-            yield line, cells
-
-    @property
-    def width(self) -> int:
-        """Number of columns: that of the first row, or of most of the first rows if bad lines are skipped."""
-        widths = list(map(len, self.sample))
-        return max(widths, key=widths.count, default=0) if self.bad.skip else next(iter(widths), 0)
-
-    def line(self, row: int) -> int:
-        """Line number of a row."""
-        return next(islice(self, row, None))[0]
-
-    def lines(self, rows: NDArray[Any]) -> list[int]:
-        """Line numbers of some rows, in their order."""
-        wanted = set(rows.tolist())
-        return [line for row, (line, _) in enumerate(self) if row in wanted]
-
-    def position(self, column: str) -> int:
-        """Where a column is, by its name, or by its number, from 1, where no column has that name."""
-        if self.header is not None and column in self.header:
-            if self.header.count(column) > 1:
-                raise FileFormatError(f"{self.path} has several columns {in_short(column)}; ", *self.columns)
-            return self.header.index(column)
-        if column.isdecimal() and 1 <= int(column) <= self.width:
-            return int(column) - 1
-        raise FileFormatError(f"{self.path} has no column {in_short(column)}; ", *self.columns)
-
-    def called(self, at: int) -> str:
-        """What to call a column in a message."""
-        return f"column {at + 1}" if self.header is None or not self.header[at : at + 1] else repr(self.header[at])
-
-    @property
-    def columns(self) -> tuple[str | Setting, ...]:
-        """The columns there are, as parts of a message."""
-        if self.header is None:
-            return "it has no header (if the first line is one, give ", Setting("header", True), ")"
-        index = "; the first has no name: if pandas wrote it, write the file with index=False"
-        return (f"its columns are {self.header}{index if not self.header[0] else ''}",)
-
-    def checked(self, layout: str) -> Rows:
-        """The same, once there are rows, with no fewer names than columns and at least two of them."""
-        line, cells = next(((line, cells) for line, cells, _ in _records(self) if cells), (0, []))
-        if not cells:
-            raise FileFormatError(f"{self.path} has a header, but no rows")
-        if self.width < 2:
-            raise FileFormatError(f"{self.path}, line {line}: {self.width} column(s); expected {layout}")
-        if self.header and len(self.header) < self.width:
-            raise FileFormatError(f"{self.path}, line {line}: {self.width} column(s), but ", *self.columns)
-        return self
+_BATCH = 1 << 11  # rows that are taken apart at once
 
 
 @dataclass(frozen=True)
@@ -118,10 +41,10 @@ class Columns:
     def without_first(self, read: Callable[[Rows], Columns]) -> Columns:
         """The same without the first row, which names the columns; ``read`` reads rows as these were read."""
         rows = replace(self.rows, header=self.rows.sample[0], is_open=False, sample=self.rows.sample[1:])
-        second = next((line for line, *_ in islice(_records(self.rows), 1, None)), None)
+        second = next((line for line, *_ in islice(records(self.rows), 1, None)), None)
         if second is None:
             raise FileFormatError(f"{rows.path} has a header, but no rows")
-        rows = _from_line(rows, second)
+        rows = rows.from_line(second)
         if any(np.isin(group.codes[1:], group.codes[0]).any() for group in self.names):
             return read(rows)  # which looks for the lines that repeat it
         return Columns(rows, list(map(_without_first, self.names)), self.amounts)
@@ -137,7 +60,7 @@ class Columns:
             self.rows.bad.add(line, f"node {name} is not a whole number, while all nodes of the edge file are")
         names = [Names(group.codes[~odd], group.vocabulary).ordered() for group in self.names]
         amounts = None if self.amounts is None else self.amounts[~odd]
-        return Columns(replace(self.rows, body=blanked(self.rows.body, (line - 1 for line in lines))), names, amounts)
+        return Columns(self.rows.without_lines(lines), names, amounts)
 
 
 def _without_first(names: Names) -> Names:
@@ -145,47 +68,6 @@ def _without_first(names: Names) -> Names:
     if names.is_ordered and codes.min(initial=used) >= used:  # its names are the first, and occur nowhere else
         return Names(codes - np.int32(used), names.vocabulary[used:], is_ordered=True)
     return Names(codes, names.vocabulary).ordered()
-
-
-def read_rows(
-    data: bytes,
-    path: str | os.PathLike[str],
-    header: bool | None,
-    *,
-    node_columns: int,
-    named: Sequence[str | None] = (),
-    bad: BadLines | None = None,
-) -> Rows:
-    """Delimited text with its comments passed over, its delimiter and its header found.
-
-    The first line is a header if it has a column that the caller has ``named``, or if that is
-    :func:`~hopscale.io.header.obvious`; else it may be left open until all rows are read.
-    ``header`` decides where that would go wrong.
-    """
-    bad = BadLines(path) if bad is None else bad
-    if not data.isascii() or b"\0" in data:
-        data = bad.without_binary(data)
-    if b"\r" in data:
-        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    # With a space after the sign, as SNAP and KONECT write: "#tea" may well be the name of a node.
-    comments = re.match(rb"(?:[ \t]*\n|[#%](?:[ \t][^\n]*)?(?:\n|$))*", data)
-    start = comments.end() if comments else 0
-    line = data[start : data.find(b"\n", start) + 1 or len(data)].decode()
-    delimiter = next((sign for sign in "\t,;" if sign in line), None)
-    rows = Rows(path, data, start, data.count(b"\n", 0, start), delimiter, None, False, False, [], bad)
-    first = list(islice(((line, cells) for line, cells, _ in _records(rows, strict=not bad.skip) if cells), _SAMPLE))
-    if not first:
-        raise FileFormatError(f"{path} has no rows, only comments")
-    sample = [cells for _, cells in first]
-    if header is None and any(name in sample[0] for name in named if name and not name.isdecimal()):
-        header = True
-    is_guessed = header is None
-    if header is None:
-        header = obvious(sample, node_columns=node_columns)
-    if not header:
-        return replace(rows, is_open=header is None, sample=sample)
-    rows = replace(rows, header=sample[0], is_guessed=is_guessed, sample=sample[1:])
-    return _from_line(rows, first[1][0]) if sample[1:] else replace(rows, start=len(data))
 
 
 def read_columns(
@@ -204,6 +86,7 @@ def read_columns(
 
     Examples
     --------
+    >>> from hopscale.io.rows import read_rows
     >>> rows = read_rows(b"id_1,id_2\\n7,8", "e.csv", None, node_columns=2)
     >>> [ends] = read_columns(rows, [(0, 1)]).names
     >>> ends.codes, ends.vocabulary
@@ -213,26 +96,58 @@ def read_columns(
     if read is not None and not _is_suspect(rows, groups, required, read):
         return Columns(rows, *read)
     fault = partial(_fault, rows, required=required, amount_at=amount_at, amount=amount)
-    wrong = {
-        line: reason for line, cells, why in _records(rows, fault) if (reason := why if cells is None else fault(cells))
-    }
-    for line, reason in wrong.items():
-        rows.bad.add(line, reason)
+    wrong: list[int] = []
+    good = 0
+    for line, cells, why in records(rows, fault):
+        reason = why if cells is None else fault(cells)
+        if reason is None:
+            good += 1
+        else:
+            rows.bad.add(line, reason)
+            wrong.append(line)
+    if not good:
+        line, reason = next(iter(rows.bad.why.items()))
+        raise FileFormatError(f"{rows.path} has no good line: line {line}: {reason}")
     if wrong:
-        rows = replace(rows, body=blanked(rows.body, (line - 1 for line in wrong)))
+        rows = rows.without_lines(wrong)
         read = _in_bulk(rows, groups, amount_at)
     elif read is not None and rows.is_guessed:
+        names = _names_at(rows, required)
+        shown = " and ".join(map(in_short, names))
+        if not all(map(is_column_word, names)):
+            raise undecided(rows.path, f"{shown}, name the columns? Others have a name of it, too")
         warn(
-            f"{rows.path}: the first line is taken for the names of the columns, but one of them occurs below, too; "
-            "if it is data, give ",
+            f"{rows.path}: the first line, {shown}, is taken for the names of the columns, but other lines have one of "
+            "them, too; if it is data, give ",
             Setting("header", False),
         )
     if read is None:
         raise FileFormatError(f"{rows.path} cannot be read as text in columns")
-    if not len(read[0][0]):
-        line, reason = next(iter(rows.bad.why.items()))
-        raise FileFormatError(f"{rows.path} has no good line: line {line}: {reason}")
     return Columns(rows, *read)
+
+
+def read_table(rows: Rows, nodes: NDArray[Any] | None = None, *, node_at: int = 0) -> Columns:
+    """All columns, each with a vocabulary of its own, of a table with a node a row.
+
+    The column of the nodes is at ``node_at``, and must not have empty cells. ``nodes``, those of the edges, help to
+    tell whether the first row is a header, where that is still open; afterwards ``rows.header`` says.
+
+    Examples
+    --------
+    >>> from hopscale.io.rows import read_rows
+    >>> rows = read_rows(b"user,age\\nann,33\\nbob,\\n", "n.csv", None, node_columns=1)
+    >>> table = read_table(rows)
+    >>> table.rows.header, [column.vocabulary[column.codes].tolist() for column in table.names]
+    (['user', 'age'], [['ann', 'bob'], ['33', '']])
+    """
+    read = partial(read_columns, groups=[(at,) for at in range(rows.width)], required=(node_at,))
+    columns = read(rows)
+    if rows.is_open:
+        named = replace(columns, names=[columns.names[node_at]])
+        known = named.names[0].vocabulary[:0] if nodes is None else nodes
+        if first_row_is_header(named, known, (node_at,)):
+            columns = columns.without_first(read)
+    return columns
 
 
 def _is_suspect(rows: Rows, groups: Sequence[tuple[int, ...]], required: Sequence[int], read: _Columns) -> bool:
@@ -320,9 +235,9 @@ def _columns_by_csv(
     """Columns of any text, by Python's own reader."""
     reader: Iterator[list[str]]
     if delimiter is None:
-        reader = map(str.split, _lines(data))
+        reader = map(str.split, text_lines(data))
     else:
-        reader = csv.reader(_lines(data), delimiter=delimiter, strict=True)
+        reader = csv.reader(text_lines(data), delimiter=delimiter, strict=True)
     coders = [Coder() for _ in groups]
     codes: list[list[NDArray[np.int32]]] = [[] for _ in groups]
     amounts: list[NDArray[np.float64]] = []
@@ -348,63 +263,3 @@ def _columns_by_csv(
 def _without_blanks(column: Names) -> Names:
     names = column.vocabulary.tolist() if column.vocabulary.dtype == object else []
     return column if list(map(str.strip, names)) == names else column.renamed(str.strip)
-
-
-def _records(
-    rows: Rows, fault: Callable[[list[str]], str | None] = lambda cells: None, *, strict: bool = False
-) -> Iterator[tuple[int, list[str] | None, str]]:
-    """First line and stripped cells of every row that is not blank; of one that cannot be read None and why.
-
-    A row that cannot be read, or goes over several lines and has a ``fault``, mostly has a quote too many: the next row
-    is then looked for in its second line. ``strict`` refuses the first of these.
-    """
-    start, line = rows.start, rows.offset + 1
-    if rows.delimiter is None:
-        for number, text in enumerate(_lines(rows.body, start), start=line):
-            if text.strip():
-                yield number, text.split(), ""
-        return
-    while start < len(rows.body):
-        reader = csv.reader(_lines(rows.body, start), delimiter=rows.delimiter, strict=True)
-        first = line
-        why: str | None = None
-        try:
-            for row in reader:
-                cells = [cell.strip() for cell in row]
-                after = first + reader.line_num
-                why = fault(cells) if after > line + 1 else None
-                if why is not None:
-                    break
-                if cells not in ([], [""]):
-                    yield line, cells, ""
-                line = after
-        except csv.Error as error:
-            is_quote = "unexpected end" in str(error) or "field larger" in str(error)
-            why = "a quote that is not closed" if is_quote else str(error)
-        if why is None:
-            return
-        if strict:
-            raise FileFormatError(f"{rows.path}, line {line}: {why}")
-        yield line, None, why
-        line += 1
-        start = _after_lines(rows.body, start, line - first)
-
-
-def _from_line(rows: Rows, line: int) -> Rows:
-    """The same rows from a line on."""
-    return replace(rows, start=_after_lines(rows.body, rows.start, line - 1 - rows.offset), offset=line - 1)
-
-
-def _after_lines(data: bytes, start: int, count: int) -> int:
-    """Where the text goes on after some lines."""
-    for _ in range(count):
-        start = data.find(b"\n", start) + 1 or len(data)
-    return start
-
-
-def _lines(data: bytes, start: int = 0) -> Iterator[str]:
-    """Lines with their ends, decoded a piece at a time: most readers want the first of them alone."""
-    while start < len(data):
-        end = data.find(b"\n", start + _PIECE) + 1 or len(data)
-        yield from io.StringIO(data[start:end].decode(), newline="\n")
-        start = end

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError, Setting, warn
 from hopscale.io.columns import is_amount_name, is_number, pair_of_nodes
-from hopscale.io.delimited import Columns, Rows, read_columns
+from hopscale.io.delimited import Columns, read_columns
 from hopscale.io.header import is_header, is_missing
 from hopscale.io.naming import Names
+from hopscale.io.rows import Rows
 
 __all__ = ["read_edges"]
 

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from hopscale.exceptions import FileFormatError, Setting
 from hopscale.io.assemble import FeatureEntries
 from hopscale.io.columns import WIDE_TABLE, is_amount_name
-from hopscale.io.delimited import Rows, read_columns
+from hopscale.io.delimited import read_columns
 from hopscale.io.feature_json import read_feature_json
 from hopscale.io.header import first_row_is_header
 from hopscale.io.ids import are_whole, is_text, like_edges, whole_if_all
 from hopscale.io.naming import Unknown, listing, rows_of
+from hopscale.io.rows import Rows
 
 __all__ = ["like_nodes", "read_feature_rows", "read_features_as_json"]
 

@@ -13,13 +13,13 @@ from hopscale.graph import AttributedGraph
 from hopscale.io.assemble import assemble
 from hopscale.io.bad_lines import BadLines
 from hopscale.io.content import content_kind, existing, read_content
-from hopscale.io.delimited import Rows, read_rows
 from hopscale.io.edge_file import read_edges
 from hopscale.io.feature_file import read_feature_rows, read_features_as_json
 from hopscale.io.ids import whole_if_all
 from hopscale.io.label_file import read_labels
 from hopscale.io.naming import Unknown, check_attributes, check_unknown
 from hopscale.io.npz import read_npz
+from hopscale.io.rows import Rows, read_rows
 
 __all__ = ["read_graph"]
 

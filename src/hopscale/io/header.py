@@ -6,6 +6,7 @@ Some first lines say so, or cannot (:func:`obvious`). The others are weighed aft
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -19,9 +20,10 @@ from hopscale.io.ids import in_form_of
 from hopscale.io.naming import rows_of
 
 if TYPE_CHECKING:
-    from hopscale.io.delimited import Columns, Rows
+    from hopscale.io.delimited import Columns
+    from hopscale.io.rows import Rows
 
-__all__ = ["first_row_is_header", "is_header", "is_missing", "obvious", "odds"]
+__all__ = ["first_row_is_header", "is_header", "is_missing", "obvious", "odds", "undecided"]
 
 # A first line is a header from LIKELY on, data up to UNLIKELY, and in between it is for the user to say.
 CERTAIN, LIKELY, UNLIKELY = 1000.0, 20.0, 1 / 50
@@ -59,7 +61,7 @@ def obvious(rows: Sequence[list[str]], *, node_columns: int) -> bool | None:
         return False
     for at, cell in enumerate(first):
         below = [row[at] for row in others if at < len(row) and not is_missing(row[at])]
-        if below and not is_missing(cell) and all(map(is_number, below)):
+        if below and not is_missing(cell) and sum(map(is_number, below)) >= 0.8 * len(below):  # some lines may be bad
             return True
     pair: Sequence[int] | None = range(node_columns)
     if not all(map(is_node_name, first[:node_columns])):
@@ -104,13 +106,7 @@ def is_header(rows: Rows, node_columns: Sequence[int], alone: int, count: int) -
         return False
     shown = " and ".join(in_short(first[at]) for at in node_columns)
     if value < LIKELY:
-        raise FileFormatError(
-            f"{rows.path}: does the first line, {shown}, name the columns? No other line has these names. Give ",
-            Setting("header", True),
-            " if it does, and ",
-            Setting("header", False),
-            " if it is data",
-        )
+        raise undecided(rows.path, f"{shown}, name the columns? No other line has these names")
     if value < CERTAIN or not all(is_column_word(first[at]) for at in node_columns):
         warn(
             f"{rows.path}: the first line, {shown}, is taken for the names of the columns, as no other line has these "
@@ -118,6 +114,17 @@ def is_header(rows: Rows, node_columns: Sequence[int], alone: int, count: int) -
             Setting("header", False),
         )
     return True
+
+
+def undecided(path: str | os.PathLike[str], question: str) -> FileFormatError:
+    """An error that asks whether the first line is a header."""
+    return FileFormatError(
+        f"{path}: does the first line, {question}. Give ",
+        Setting("header", True),
+        " if it does, and ",
+        Setting("header", False),
+        " if it is data",
+    )
 
 
 def first_row_is_header(columns: Columns, nodes: NDArray[Any], at: Sequence[int]) -> bool:

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from hopscale.exceptions import FileFormatError, Setting, in_short, warn
 from hopscale.io.assemble import labels_at
 from hopscale.io.columns import is_whole
-from hopscale.io.delimited import Rows, read_columns
+from hopscale.io.delimited import read_columns
 from hopscale.io.header import first_row_is_header
 from hopscale.io.ids import in_form_of
 from hopscale.io.naming import Unknown, listing, rows_of
+from hopscale.io.rows import Rows
 
 __all__ = ["read_labels"]
 
