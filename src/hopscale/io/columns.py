@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 __all__ = [
+    "MISSING_WORDS",
     "WIDE_TABLE",
     "all_whole",
     "has_digits_only",
@@ -18,6 +19,9 @@ __all__ = [
     "pair_of_nodes",
     "words_of",
 ]
+
+# What programs write for a value that is missing, where it is not an empty cell.
+MISSING_WORDS = frozenset({"NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "\\N"})
 
 WIDE_TABLE = (
     "A wide table, with a column for every feature, goes in as a matrix: "

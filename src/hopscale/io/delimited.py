@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hopscale._core import _native
 from hopscale.exceptions import FileFormatError, Setting, in_short, warn
 from hopscale.graph import name_array
-from hopscale.io.columns import is_column_word, is_whole
+from hopscale.io.columns import MISSING_WORDS, is_column_word, is_whole
 from hopscale.io.header import first_row_is_header, undecided
 from hopscale.io.naming import Coder, Names
 from hopscale.io.rows import Rows, records, text_lines
@@ -93,7 +93,9 @@ def read_columns(
     (array([[0, 1]], dtype=int32), array(['7', '8'], dtype=object))
     """
     read = _in_bulk(rows, groups, amount_at)
-    if read is not None and not _is_suspect(rows, groups, required, read):
+    odd = set() if read is None else _odd_names(rows, groups, required, read[0])
+    if read is not None and odd <= MISSING_WORDS and _are_amounts(read[1]):
+        _warn_of_gaps(rows, odd, read[0])
         return Columns(rows, *read)
     fault = partial(_fault, rows, required=required, amount_at=amount_at, amount=amount)
     wrong: list[int] = []
@@ -123,6 +125,7 @@ def read_columns(
         )
     if read is None:
         raise FileFormatError(f"{rows.path} cannot be read as text in columns")
+    _warn_of_gaps(rows, odd & MISSING_WORDS, read[0])
     return Columns(rows, *read)
 
 
@@ -150,18 +153,29 @@ def read_table(rows: Rows, nodes: NDArray[Any] | None = None, *, node_at: int = 
     return columns
 
 
-def _is_suspect(rows: Rows, groups: Sequence[tuple[int, ...]], required: Sequence[int], read: _Columns) -> bool:
-    """Whether a row may be bad that could be read."""
-    names, amounts = read
-    if amounts is not None and not (np.isfinite(amounts) & (amounts >= 0)).all():
-        return True
+def _odd_names(rows: Rows, groups: Sequence[tuple[int, ...]], required: Sequence[int], names: list[Names]) -> set[str]:
+    """Names that occur, but should not: empty ones, those of the columns, and words for missing values."""
+    found: set[str] = set()
     for group, column in zip(groups, names, strict=True):
         needed = [at for at in group if at in required]
-        if needed and "" in column.vocabulary:
-            return True
-        if any(name in column.vocabulary for name in _names_at(rows, needed)):
-            return True
-    return False
+        if needed:
+            odd = {"", *_names_at(rows, needed), *MISSING_WORDS}
+            found.update([] if odd.isdisjoint(names := column.vocabulary.tolist()) else odd.intersection(names))
+    return found
+
+
+def _are_amounts(numbers: NDArray[np.float64] | None) -> bool:
+    return numbers is None or bool((np.isfinite(numbers) & (numbers >= 0)).all())
+
+
+def _warn_of_gaps(rows: Rows, words: set[str], names: list[Names]) -> None:
+    """Words for a missing value would make a hub, or a feature, of all that is not known."""
+    for word in sorted(words):
+        count = sum(int(np.isin(column.codes, np.flatnonzero(column.vocabulary == word)).sum()) for column in names)
+        warn(
+            f"{rows.path}: {in_short(word)} is the name of a node or feature, which occurs {count} time(s); if it means "
+            "that a value is missing, take these lines out"
+        )
 
 
 def _names_at(rows: Rows, positions: Sequence[int]) -> list[str]:

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError, Setting, in_short, warn
-from hopscale.io.columns import has_digits_only, is_column_word, is_node_name, is_number, pair_of_nodes, words_of
+from hopscale.io.columns import (
+    MISSING_WORDS,
+    has_digits_only,
+    is_column_word,
+    is_node_name,
+    is_number,
+    pair_of_nodes,
+    words_of,
+)
 from hopscale.io.ids import in_form_of
 from hopscale.io.naming import rows_of
 
@@ -28,7 +36,7 @@ __all__ = ["first_row_is_header", "is_header", "is_missing", "obvious", "odds", 
 # A first line is a header from LIKELY on, data up to UNLIKELY, and in between it is for the user to say.
 CERTAIN, LIKELY, UNLIKELY = 1000.0, 20.0, 1 / 50
 
-_MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "nil", "-", "?", "\\n", "inf", "-inf"})
+_MISSING = frozenset({"", "-", "?", "nil", *map(str.lower, MISSING_WORDS)})
 _DIGITS = re.compile("[0-9]+")
 
 # Shares of names of columns: made of known words, and among the others those with capitals, digits and so on.

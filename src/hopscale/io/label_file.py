@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError, Setting, in_short, warn
 from hopscale.io.assemble import labels_at
-from hopscale.io.columns import is_whole
+from hopscale.io.columns import MISSING_WORDS, is_number, is_whole
 from hopscale.io.delimited import read_columns
-from hopscale.io.header import first_row_is_header
+from hopscale.io.header import first_row_is_header, is_missing
 from hopscale.io.ids import in_form_of
 from hopscale.io.naming import Unknown, listing, rows_of
 from hopscale.io.rows import Rows
@@ -57,7 +57,7 @@ def read_labels(
     named = in_form_of(nodes, named)
     at = rows_of(named, nodes)
     unknown_nodes = at < 0
-    texts = np.array(list(map(str, labels.vocabulary.tolist())), dtype=object)
+    texts = np.array(_without_gaps(list(map(str, labels.vocabulary.tolist()))), dtype=object)
     told = np.flatnonzero(~unknown_nodes & (texts != "")[labels.codes])
     label = np.full(len(nodes), -1, dtype=labels.codes.dtype)
     backwards = told[::-1]  # so that the first label of a node is the one that stays
@@ -72,6 +72,9 @@ def read_labels(
         )
     used, given = np.unique(label, return_inverse=True)
     column = labels_at(_typed(texts[used[used >= 0]].tolist(), rows.path), given - (used[0] < 0))
+    for word in MISSING_WORDS.intersection(column.tolist()) if column.dtype.kind in "OU" else ():
+        count = int((column == word).sum())
+        warn(f"{rows.path}: {in_short(word)} is a class of {count} node(s); if it means none, leave the cells empty")
     if not unknown_nodes.any():
         return column
     names = list(dict.fromkeys(named.vocabulary[named.codes[unknown_nodes]].tolist()))
@@ -87,6 +90,12 @@ def read_labels(
     left_out = f"the labels of {len(names)} node(s) are left out, {listing(names)}, the first in line {line}: they are"
     warn(f"{rows.path}: {left_out}", *advice)
     return column
+
+
+def _without_gaps(texts: list[str]) -> list[str]:
+    """Labels with words for missing values left out, where all others are numbers."""
+    given = [text for text in texts if not is_missing(text)]
+    return ["" if is_missing(text) else text for text in texts] if given and all(map(is_number, given)) else texts
 
 
 def _typed(texts: list[str], path: str | os.PathLike[str]) -> list[Any]:
