@@ -151,7 +151,7 @@ class TestZerosAndGaps:
     def test_words_for_nothing_among_the_nodes(self, tmp_path, word):
         path = tmp_path / "e.csv"
         path.write_text(f"ann,bob\nbob,{word}\neve,{word}\nann,eve\n")
-        with pytest.warns(HopscaleWarning, match=r"is the name of a node or feature, which occurs 2 time\(s\)"):
+        with pytest.warns(HopscaleWarning, match=r"is the name of a node or feature, that occurs 2 time\(s\)"):
             assert word in read_graph(path).node_ids.tolist()
 
     def test_words_for_nothing_among_numbers(self, tmp_path):

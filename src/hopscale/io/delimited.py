@@ -92,6 +92,8 @@ def read_columns(
     >>> ends.codes, ends.vocabulary
     (array([[0, 1]], dtype=int32), array(['7', '8'], dtype=object))
     """
+    if max(*map(max, groups), amount_at or 0) >= rows.width:
+        raise FileFormatError(f"{rows.path}, line {rows.line(0)}: {rows.width} column(s), but ", *rows.columns)
     read = _in_bulk(rows, groups, amount_at)
     odd = set() if read is None else _odd_names(rows, groups, required, read[0])
     if read is not None and odd <= MISSING_WORDS and _are_amounts(read[1]):
@@ -173,7 +175,7 @@ def _warn_of_gaps(rows: Rows, words: set[str], names: list[Names]) -> None:
     for word in sorted(words):
         count = sum(int(np.isin(column.codes, np.flatnonzero(column.vocabulary == word)).sum()) for column in names)
         warn(
-            f"{rows.path}: {in_short(word)} is the name of a node or feature, which occurs {count} time(s); if it means "
+            f"{rows.path}: {in_short(word)} is the name of a node or feature, that occurs {count} time(s); if it means "
             "that a value is missing, take these lines out"
         )
 

@@ -42,8 +42,6 @@ def read_labels(
         return labels_at([], np.full(len(nodes), -1))
     rows = rows.checked("a node and its label")
     label_at = rows.width - 1 if label_column is None else rows.position(label_column)
-    if max(node_at, label_at) >= rows.width:
-        raise FileFormatError(f"{rows.path}, line {rows.line(0)}: {rows.width} column(s), but ", *rows.columns)
     if node_at == label_at:
         raise FileFormatError(f"{rows.path}: {rows.called(node_at)} cannot be the node and its label")
     read = partial(read_columns, groups=[(node_at,), (label_at,)], required=(node_at,))
