@@ -21,7 +21,8 @@ from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, S
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
 from hopscale.io.vectors import write_vectors
-from hopscale.models.queries import VectorQueries, no_feature_vectors
+from hopscale.models.explanation import Explanations
+from hopscale.models.queries import no_feature_vectors
 from hopscale.solvers import PMI, SGNS, Solver
 
 __all__ = ["MODELS", "NodeEmbedding", "SolverChoice", "finite", "finite_numbers"]
@@ -51,7 +52,7 @@ def finite_numbers(cause: str) -> Iterator[None]:
 
 
 @dataclass(eq=False, repr=False)
-class NodeEmbedding(KnownParameters, VectorQueries, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class NodeEmbedding(KnownParameters, Explanations, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Base of all models: learns ``embedding_``, a row for each of ``node_ids_``.
 
     A model is a dataclass whose fields are its parameters. Defining one registers it under its name, so that files and
