@@ -5,7 +5,7 @@ Letters of the paper: A adjacency (n×n), D degrees, c = ΣA the volume, F node-
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from hopscale.checks import switch
 from hopscale.exceptions import GraphError, UnknownNodeError, in_short
 from hopscale.matrices import SymmetricArray, canonical
+from hopscale.names import is_missing, name_array, repeated_name, shown_name
 
 __all__ = [
     "AttributedGraph",
@@ -200,38 +201,6 @@ class AttributedGraph:
         return {node: row for row, node in enumerate(self.node_ids.tolist())}
 
 
-def name_array(names: Iterable[Hashable]) -> NDArray[Any]:
-    """One-dimensional array of names: int64 when all are whole numbers, object otherwise.
-
-    Object arrays keep what NumPy would convert: ``1`` and ``"1"`` stay two names, tuples stay tuples.
-    """
-    if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
-        raise GraphError(f"names must come as a list or an array of them, not as {in_short(names)}")
-    if isinstance(names, np.ma.MaskedArray) or (isinstance(names, np.ndarray) and names.ndim != 1):
-        raise GraphError(
-            f"names must come in one dimension, none of them masked, not as {type(names).__name__} of "
-            f"shape {names.shape}"
-        )
-    # uint64 reaches past int64, where a cast would wrap around to negative names.
-    if isinstance(names, np.ndarray) and names.dtype.kind in "iu" and int(names.max(initial=0)) < 2**63:
-        return names.astype(np.int64)
-    listed = names.tolist() if isinstance(names, np.ndarray) else list(names)
-    kinds = set(map(type, listed))
-    if not kinds <= {str, int}:
-        listed = [name.item() if isinstance(name, (np.integer, np.floating, np.str_)) else name for name in listed]
-        kinds = set(map(type, listed))
-    if kinds == {int} and min(listed) >= -(2**63) and max(listed) < 2**63:
-        return np.array(listed, dtype=np.int64)
-    array = np.empty(len(listed), dtype=object)
-    array[:] = listed
-    return array
-
-
-def shown_name(names: NDArray[Any], row: int) -> str:
-    """A name as people write it: ``3``, where NumPy's own repr is ``np.int64(3)``."""
-    return in_short(names[row : row + 1].tolist()[0])
-
-
 def _without_self_loops(A: sp.csr_array) -> sp.csr_array:
     if not A.diagonal().any():
         return A
@@ -276,38 +245,6 @@ def _checked_names(names: Sequence[Hashable] | NDArray[Any] | None, count: int, 
     if twice is not None:
         raise GraphError(f"{what} must be distinct, but {shown_name(array, twice)} occurs twice")
     return array
-
-
-def is_missing(name: Any) -> bool:
-    """Whether a name says that there is none: None, NaN and their kin."""
-    try:
-        return name is None or bool(name != name)
-    except TypeError:  # pandas.NA has no truth value
-        return True
-    except ValueError:  # an array, which is no name, as will be seen
-        return False
-
-
-def repeated_name(names: NDArray[Any], what: str) -> int | None:
-    """Row of a name that stands in a row before as well, None if all are distinct.
-
-    Sorted hashes take 16 bytes a name, where a set takes 60 and more.
-
-    >>> repeated_name(name_array(["a", "b", 1, "b"]), "node_ids")
-    3
-    """
-    try:
-        keys = names if names.dtype == np.int64 else np.fromiter(map(hash, names), dtype=np.int64, count=len(names))
-    except TypeError as error:
-        raise GraphError(f"{what} must be hashable ({error})") from None
-    order = np.argsort(keys, kind="stable")
-    same = keys[order[1:]] == keys[order[:-1]]
-    seen: set[Hashable] = set()
-    for row in np.unique([order[1:][same], order[:-1][same]]).tolist():  # no others can be equal
-        if names[row] in seen:
-            return int(row)
-        seen.add(names[row])
-    return None
 
 
 def _checked_labels(labels: ArrayLike | None, n: int) -> NDArray[Any] | None:
