@@ -5,7 +5,7 @@ Letters of the paper: A adjacency (n×n), D degrees, c = ΣA the volume, F node-
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.checks import switch
 from hopscale.exceptions import GraphError, UnknownNodeError, in_short
+from hopscale.indexed import adjacency_rows, feature_rows, labels_by_id
 from hopscale.matrices import SymmetricArray, canonical
 from hopscale.names import is_missing, name_array, repeated_name, shown_name
 
@@ -44,20 +45,22 @@ class AttributedGraph:
 
     Parameters
     ----------
-    adjacency : sparse matrix or array of shape (n, n)
+    adjacency : sparse matrix, array or data frame of shape (n, n)
         Edge weights, non-negative; 0 means no edge. Must be symmetric unless
-        ``directed="symmetrize"``.
-    features : sparse matrix or array of shape (n, q), optional
+        ``directed="symmetrize"``. A data frame names the nodes by its index and its columns.
+    features : sparse matrix, array or data frame of shape (n, q), optional
         Feature values, non-negative. Binary in the paper; any other value is read as being
         proportional to p(f|v), so that a feature of value 2 counts twice. Without it the graph has
-        no features, which is enough for ``DeepWalk``, ``Walklets`` and others.
+        no features, which is enough for ``DeepWalk``, ``Walklets`` and others. Rows of a data frame are
+        matched with ``node_ids`` by its index, and its columns name the features.
     node_ids : sequence of hashable, optional
         One distinct name a node; 0..n-1 by default.
     feature_names : sequence of hashable, optional
         One distinct name a feature; 0..q-1 by default.
-    labels : array-like of shape (n,), optional
+    labels : array-like of shape (n,), Series or mapping, optional
         Anything that is known of the nodes: classes or target values. Carried along, never used
-        for learning vectors.
+        for learning vectors. A Series is matched with ``node_ids`` by its index, a mapping is
+        ``{node: label}``; nodes that they leave out have NaN among numbers, None among other labels.
     directed : {"error", "symmetrize"}, default="error"
         What to do with a matrix that is not symmetric: refuse it, or give each pair of nodes the
         larger of its two weights.
@@ -105,35 +108,37 @@ class AttributedGraph:
         *,
         node_ids: Sequence[Hashable] | NDArray[Any] | None = None,
         feature_names: Sequence[Hashable] | NDArray[Any] | None = None,
-        labels: ArrayLike | None = None,
+        labels: Mapping[Any, Any] | ArrayLike | None = None,
         directed: Directed = "error",
         self_loops: bool = False,
     ) -> None:
         if not isinstance(directed, str) or directed not in ("error", "symmetrize"):
             raise GraphError(f"directed must be 'error' or 'symmetrize', not {in_short(directed)}")
         self_loops = switch("self_loops", self_loops)
+        adjacency, node_ids = adjacency_rows(adjacency, node_ids)
         A = canonical(adjacency, "adjacency", rows="node", columns="node")
         n = A.shape[0]
         if A.shape[0] != A.shape[1]:
             raise GraphError(f"the adjacency matrix must be square, but has shape {A.shape}")
         if n == 0:
             raise GraphError("the graph is empty: it has no nodes")
+        self.node_ids = _checked_names(node_ids, n, "node_ids", "nodes")
         if features is None:
             F = sp.csr_array((n, 0), dtype=np.float32)
         else:
+            features, feature_names = feature_rows(features, self.node_ids, feature_names)
             F = canonical(features, "features", rows="node", columns="feature")
         if F.shape[0] != n:
             raise GraphError(
                 f"the feature matrix has {F.shape[0]} rows but the graph has {n} nodes: "
                 "there must be one row of features per node, empty where a node has none"
             )
-        self.node_ids = _checked_names(node_ids, n, "node_ids", "nodes")
         self.feature_names = _checked_names(feature_names, F.shape[1], "feature_names", "features")
         if not isinstance(adjacency, SymmetricArray):
             A = _symmetric(A if self_loops else _without_self_loops(A), directed, self.node_ids)
         self.adjacency = A
         self.features = F
-        self.labels = _checked_labels(labels, n)
+        self.labels = _checked_labels(labels_by_id(labels, self.node_ids), n)
         self._freeze()
 
     def _freeze(self) -> None:
