@@ -21,7 +21,7 @@ from hopscale.matrices import SymmetricArray, canonical
 __all__ = [
     "AttributedGraph",
     "Directed",
-    "SymmetricArray",
+    "DistinctNames",
     "is_missing",
     "name_array",
     "repeated_name",
@@ -30,7 +30,9 @@ __all__ = [
 
 Directed = Literal["error", "symmetrize"]
 
-_PRESENT = object()
+
+class DistinctNames(np.ndarray):  # type: ignore[type-arg]
+    """Names as :func:`name_array` returns them that are known to be distinct: that is not checked again."""
 
 
 class AttributedGraph:
@@ -263,15 +265,15 @@ def _symmetric(A: sp.csr_array, directed: Directed, ids: NDArray[Any]) -> sp.csr
 def _checked_names(names: Sequence[Hashable] | NDArray[Any] | None, count: int, what: str, things: str) -> NDArray[Any]:
     if names is None:
         return np.arange(count, dtype=np.int64)
-    array = name_array(names)
+    array = names.view(np.ndarray) if isinstance(names, DistinctNames) else name_array(names)
     if len(array) != count:
         raise GraphError(f"{what} has {len(array)} names for {count} {things}")
-    if array.dtype == np.int64 and (np.diff(array) > 0).all():
+    if array.dtype == object and not set(map(type, array)) <= {str, int}:
+        for name in array:
+            if is_missing(name):
+                raise GraphError(f"{what} has a missing name: {in_short(name)}")
+    if isinstance(names, DistinctNames) or (array.dtype == np.int64 and (np.diff(array) > 0).all()):
         return array
-    if array.dtype == object:
-        missing = next((name for name in array if type(name) is not str and is_missing(name)), _PRESENT)
-        if missing is not _PRESENT:
-            raise GraphError(f"{what} has a missing name: {in_short(missing)}")
     twice = repeated_name(array, what)
     if twice is not None:
         raise GraphError(f"{what} must be distinct, but {shown_name(array, twice)} occurs twice")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import chain, islice, repeat
 from typing import Any, Literal
 
@@ -87,6 +88,11 @@ class Names:
         return cls(coder.codes(values), name_array(coder))
 
     @classmethod
+    def each(cls, names: NDArray[Any]) -> Names:
+        """Column that has every one of some distinct names once."""
+        return cls(np.arange(len(names), dtype=np.int32), names)
+
+    @classmethod
     def beside(cls, columns: Sequence[Names]) -> Names:
         """Columns of one length side by side, in two dimensions, with one vocabulary."""
         vocabularies = [column.vocabulary for column in columns]
@@ -132,7 +138,7 @@ class Names:
         names = self.vocabulary[order]
         if _all_whole(names):
             by_value = np.argsort(names, kind="stable")
-            order, names = order[by_value], names[by_value]
+            order, names = order[by_value], name_array(names[by_value])
         rank = np.zeros(len(self.vocabulary), dtype=np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
         return Names(rank[self.codes], names, is_ordered=True)
@@ -169,13 +175,8 @@ def united(*columns: Names) -> tuple[NDArray[Any], list[NDArray[Any]]]:
     if len(filled) < 2:
         return (filled or [np.empty(0, dtype=np.int64)])[0], [column.codes for column in ordered]
     joined = _joined(filled)
-    if joined.dtype == np.int64:
-        names = Names.of(joined)
-    else:
-        listed = joined.tolist()
-        row = dict(zip(dict.fromkeys(listed), range(len(listed)), strict=False))
-        names = Names(np.fromiter(map(row.__getitem__, listed), dtype=np.int32), name_array(row))
-        names = names.ordered() if _all_whole(names.vocabulary) else names
+    names = Names.of(joined) if joined.dtype == np.int64 else reduce(_followed, filled[1:], Names.each(filled[0]))
+    names = names.ordered() if _all_whole(names.vocabulary) else names
     starts = np.cumsum([0, *map(len, vocabularies)])
     return names.vocabulary, [names.codes[start:][own.codes] for start, own in zip(starts, ordered, strict=False)]
 
@@ -252,6 +253,14 @@ def _whole(values: NDArray[Any]) -> NDArray[np.int64] | None:
 def _joined(vocabularies: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Vocabularies one after the other; an empty one is of no type."""
     return np.concatenate([names for names in vocabularies if len(names)] or vocabularies)
+
+
+def _followed(column: Names, others: NDArray[Any]) -> Names:
+    """A column and other names after it, which are distinct among themselves: only those of the column are hashed."""
+    at = _positions(others, column.vocabulary)
+    new = np.flatnonzero(at < 0)
+    at[new] = len(column.vocabulary) + np.arange(len(new), dtype=np.int32)
+    return Names(np.concatenate([column.codes, at]), np.concatenate([column.vocabulary, others[new]]))
 
 
 def _all_whole(names: NDArray[Any]) -> bool:

@@ -21,12 +21,15 @@ from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, S
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
 from hopscale.io.vectors import write_vectors
-from hopscale.models.queries import VectorQueries, no_feature_vectors
+from hopscale.models.explanation import Explanations
+from hopscale.models.queries import no_feature_vectors
 from hopscale.solvers import PMI, SGNS, Solver
 
 __all__ = ["MODELS", "NodeEmbedding", "SolverChoice", "finite", "finite_numbers"]
 
 MODELS: dict[str, type[NodeEmbedding]] = {}
+
+HOW_TO_RUN = ("n_jobs", "verbose")  # parameters that make no difference to what is learnt
 
 
 class _NotFiniteError(ArithmeticError):
@@ -50,8 +53,15 @@ def finite_numbers(cause: str) -> Iterator[None]:
         raise GraphError(f"the vectors would not be finite: {cause}") from error
 
 
+class _Fitted:
+    """What every fit leaves beside vectors and names."""
+
+    parameters_: dict[str, Any]  # as they were at the time
+    graph_: AttributedGraph  # only if it was to be kept
+
+
 @dataclass(eq=False, repr=False)
-class NodeEmbedding(KnownParameters, VectorQueries, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class NodeEmbedding(_Fitted, KnownParameters, Explanations, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Base of all models: learns ``embedding_``, a row for each of ``node_ids_``.
 
     A model is a dataclass whose fields are its parameters. Defining one registers it under its name, so that files and
@@ -60,6 +70,7 @@ class NodeEmbedding(KnownParameters, VectorQueries, TransformerMixin, BaseEstima
 
     dimensions: int = parameter(128, whole, least=1)
     _: KW_ONLY
+    keep_graph: bool = parameter(False, switch)
     n_jobs: int | None = parameter(-1, checked_jobs)
     random_state: Any = parameter(0, check_seed)
     verbose: bool = parameter(False, switch)
@@ -119,6 +130,20 @@ class NodeEmbedding(KnownParameters, VectorQueries, TransformerMixin, BaseEstima
         """What this is, for the error on a parameter that it has not."""
         return type(self).__name__
 
+    def parameters_now(self) -> dict[str, Any]:
+        """Copies of the parameters, which later changes leave alone."""
+        return {name: clone(x) if isinstance(x, Solver) else x for name, x in self.get_params(deep=False).items()}
+
+    def as_fitted(self) -> NodeEmbedding:
+        """An unfitted model with the parameters that this one was fitted with; how to run is as it is now."""
+        return type(self)(**{**self.parameters_, **{name: getattr(self, name) for name in HOW_TO_RUN}})
+
+    def changed_parameters(self) -> dict[str, tuple[str, str]]:
+        """Parameters that are no longer what the vectors were learnt with: their values then and now, in words."""
+        now = self.get_params(deep=False)
+        words = {name: (in_short(was), in_short(now[name])) for name, was in self.parameters_.items()}
+        return {name: pair for name, pair in words.items() if name not in HOW_TO_RUN and pair[0] != pair[1]}
+
     # Learning.
 
     def check_parameters(self) -> None:
@@ -152,11 +177,15 @@ class NodeEmbedding(KnownParameters, VectorQueries, TransformerMixin, BaseEstima
         # Learning sees parameters as their checks return them: arithmetic on NumPy's small integers would overflow.
         checked = copy(self)
         checked.__dict__.update(checked_fields(self))
+        checked.parameters_ = self.parameters_now()
         with finite_numbers("weights, values or parameters are too far apart for single precision"):
             checked._learn(graph, seed_of(self.random_state))
             finite(checked.embedding_, checked.feature_embedding_)
         self.__dict__.update({name: value for name, value in vars(checked).items() if name.endswith("_")})
-        self.__dict__.pop("_node_index", None)
+        for last in ("_node_index", "graph_"):
+            self.__dict__.pop(last, None)
+        if self.keep_graph:
+            self.graph_ = graph
         self._warn_of_empty_dimensions()
         return self
 

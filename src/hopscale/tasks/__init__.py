@@ -42,6 +42,8 @@ def evaluate(
     standardize: bool = False,
     random_state: int = 0,
     n_jobs: int | None = None,
+    max_seconds: float | None = None,
+    progress: bool = False,
 ) -> list[Record]:
     """Score vectors, or a fitted model, by how well they predict the labels of the nodes.
 
@@ -55,7 +57,7 @@ def evaluate(
     task : {"classification", "regression"}, optional
         By default inferred by :func:`likely_task`: regression for numbers that are not all integers, or that
         take more than max(20, 2√n) values on n labelled nodes; classification otherwise.
-    splits, test_size, standardize, random_state, n_jobs
+    splits, test_size, standardize, random_state, n_jobs, max_seconds, progress
         As for :func:`node_classification`.
 
     Returns
@@ -78,7 +80,7 @@ def evaluate(
         raise ParameterError(f"this {type(vectors).__name__} is not fitted yet: call fit first")
     chosen = choice("task", _inferred_task(labels) if task is None else task, _TASKS)
     settings = {"splits": splits, "test_size": test_size, "standardize": standardize, "random_state": random_state}
-    return _TASKS[chosen](vectors, labels, **settings, n_jobs=n_jobs)
+    return _TASKS[chosen](vectors, labels, **settings, n_jobs=n_jobs, max_seconds=max_seconds, progress=progress)
 
 
 def _inferred_task(labels: ArrayLike) -> Task:
