@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 __all__ = [
     "BOOLEANS",
+    "ENOUGH",
+    "UNITS",
     "DateFormat",
     "NumberFormat",
     "date_format",
@@ -36,6 +38,7 @@ BOOLEANS = {
 }
 
 _CURRENCIES = "$€£¥₹"
+UNITS = "%" + _CURRENCIES
 _GAPS = re.compile(r"(?<=\d)[ '’\u00a0\u202f](?=\d{3}(?!\d))")  # between thousands
 _AMOUNT = re.compile(rf"([-+]?)([{_CURRENCIES}]?) ?([-+]?[\d.,]+(?:[eE][-+]?\d+)?) ?([%{_CURRENCIES}]?)")
 _PLAIN = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
