@@ -141,12 +141,8 @@ class AttributedGraph:
             A = _symmetric(A if self_loops else _without_self_loops(A), directed, self.node_ids)
         self.adjacency = A
         self.features = F
-<<<<<<< HEAD
         self.labels = _checked_labels(labels_by_id(labels, self.node_ids), n)
-=======
-        self.labels = _checked_labels(labels, n)
         self.encoder = encoder
->>>>>>> nodes
         self._freeze()
 
     def _freeze(self) -> None:
