@@ -7,7 +7,7 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
-from hopscale import load_model
+from hopscale import AttributedGraph, load_model
 from hopscale.exceptions import FileFormatError
 from hopscale.io.tensors import DIGEST, write_tensors
 from hopscale.solvers import Solution
@@ -40,6 +40,14 @@ def refusal(path):
     return str(caught.value)
 
 
+def graph_parts(graph):
+    """All that a model's file keeps of a graph."""
+    parts = [graph.node_ids, graph.feature_names]
+    for matrix in (graph.adjacency, graph.features):  # whose indices may be of either width
+        parts += [matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data]
+    return parts
+
+
 def assert_same(before, after):
     """The same to the bit, whatever it is that a fit leaves."""
     assert type(before) is type(after)
@@ -48,6 +56,13 @@ def assert_same(before, after):
         np.testing.assert_array_equal(before, after)
     elif isinstance(before, list):
         for one, other in zip(before, after, strict=True):
+            assert_same(one, other)
+    elif isinstance(before, dict):
+        assert list(before) == list(after)
+        for key, value in before.items():
+            assert_same(value, after[key])
+    elif isinstance(before, AttributedGraph):
+        for one, other in zip(graph_parts(before), graph_parts(after), strict=True):
             assert_same(one, other)
     elif isinstance(before, Solution):
         for field in fields(Solution):

@@ -8,25 +8,29 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from hopscale.checks import KnownParameters, check_seed, checked_fields, choice, parameter, seed_of, switch, whole
+from hopscale.checks import KnownParameters, check_seed, checked_fields, parameter, seed_of, switch, whole
 from hopscale.compute.threads import Threads, checked_jobs
 from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, Setting, in_short, warn
+from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
-from hopscale.io.vectors import write_vectors
-from hopscale.models.queries import VectorQueries, no_feature_vectors
+from hopscale.models.explanation import Explanations
+from hopscale.models.outputs import VectorOutputs
+from hopscale.models.queries import no_feature_vectors
 from hopscale.solvers import PMI, SGNS, Solver
 
 __all__ = ["MODELS", "NodeEmbedding", "SolverChoice", "finite", "finite_numbers"]
 
 MODELS: dict[str, type[NodeEmbedding]] = {}
+
+HOW_TO_RUN = ("n_jobs", "verbose")  # parameters that make no difference to what is learnt
 
 
 class _NotFiniteError(ArithmeticError):
@@ -50,8 +54,23 @@ def finite_numbers(cause: str) -> Iterator[None]:
         raise GraphError(f"the vectors would not be finite: {cause}") from error
 
 
+class _Fitted:
+    """What every fit leaves beside vectors and names."""
+
+    parameters_: dict[str, Any]  # as they were at the time
+    graph_: AttributedGraph  # only if it was to be kept
+    encoder_: FeatureEncoder | None  # of the node table that the features came from
+
+
 @dataclass(eq=False, repr=False)
-class NodeEmbedding(KnownParameters, VectorQueries, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class NodeEmbedding(
+    _Fitted,
+    KnownParameters,
+    Explanations,
+    VectorOutputs,
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Base of all models: learns ``embedding_``, a row for each of ``node_ids_``.
 
     A model is a dataclass whose fields are its parameters. Defining one registers it under its name, so that files and
@@ -60,6 +79,7 @@ class NodeEmbedding(KnownParameters, VectorQueries, TransformerMixin, BaseEstima
 
     dimensions: int = parameter(128, whole, least=1)
     _: KW_ONLY
+    keep_graph: bool = parameter(False, switch)
     n_jobs: int | None = parameter(-1, checked_jobs)
     random_state: Any = parameter(0, check_seed)
     verbose: bool = parameter(False, switch)
@@ -119,6 +139,20 @@ class NodeEmbedding(KnownParameters, VectorQueries, TransformerMixin, BaseEstima
         """What this is, for the error on a parameter that it has not."""
         return type(self).__name__
 
+    def parameters_now(self) -> dict[str, Any]:
+        """Copies of the parameters, which later changes leave alone."""
+        return {name: clone(x) if isinstance(x, Solver) else x for name, x in self.get_params(deep=False).items()}
+
+    def as_fitted(self) -> NodeEmbedding:
+        """An unfitted model with the parameters that this one was fitted with; how to run is as it is now."""
+        return type(self)(**{**self.parameters_, **{name: getattr(self, name) for name in HOW_TO_RUN}})
+
+    def changed_parameters(self) -> dict[str, tuple[str, str]]:
+        """Parameters that are no longer what the vectors were learnt with: their values then and now, in words."""
+        now = self.get_params(deep=False)
+        words = {name: (in_short(was), in_short(now[name])) for name, was in self.parameters_.items()}
+        return {name: pair for name, pair in words.items() if name not in HOW_TO_RUN and pair[0] != pair[1]}
+
     # Learning.
 
     def check_parameters(self) -> None:
@@ -152,11 +186,16 @@ class NodeEmbedding(KnownParameters, VectorQueries, TransformerMixin, BaseEstima
         # Learning sees parameters as their checks return them: arithmetic on NumPy's small integers would overflow.
         checked = copy(self)
         checked.__dict__.update(checked_fields(self))
+        checked.parameters_ = self.parameters_now()
+        checked.encoder_ = graph.encoder
         with finite_numbers("weights, values or parameters are too far apart for single precision"):
             checked._learn(graph, seed_of(self.random_state))
             finite(checked.embedding_, checked.feature_embedding_)
         self.__dict__.update({name: value for name, value in vars(checked).items() if name.endswith("_")})
-        self.__dict__.pop("_node_index", None)
+        for last in ("_node_index", "graph_"):
+            self.__dict__.pop(last, None)
+        if self.keep_graph:
+            self.graph_ = graph
         self._warn_of_empty_dimensions()
         return self
 
@@ -183,16 +222,6 @@ class NodeEmbedding(KnownParameters, VectorQueries, TransformerMixin, BaseEstima
     def context_names(self, graph: AttributedGraph) -> NDArray[Any]:
         """Names that ``feature_names_`` has after a fit on a graph: refused where features get no vectors."""
         raise ParameterError(no_feature_vectors(self))
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns of ``embedding_``: scale and number."""
-        check_is_fitted(self)
-        names = [
-            f"hop{label}_{i}" if label[0].isdigit() else f"{label}_{i}"
-            for label, columns in self.scale_columns_.items()
-            for i in range(columns.stop - columns.start)
-        ]
-        return np.asarray(names, dtype=object)
 
     def _warn_of_empty_dimensions(self) -> None:
         for label, columns in self.scale_columns_.items():
@@ -221,35 +250,6 @@ class NodeEmbedding(KnownParameters, VectorQueries, TransformerMixin, BaseEstima
     @abstractmethod
     def _restore(self, embedding: NDArray[np.float32], file: Any) -> None:
         """Set what was learnt, from node vectors and a file (:class:`hopscale.models.files.ModelFile`)."""
-
-    def export(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        what: Literal["nodes", "features"] = "nodes",
-        scale: int | str | None = None,
-        format: str | None = None,  # noqa: A002
-    ) -> None:
-        """Write vectors with their names as a table or as word2vec text.
-
-        Parameters
-        ----------
-        path : path-like
-            Its suffix says the format: ``.csv``, ``.tsv``, ``.parquet``, ``.npz`` or, for word2vec text,
-            ``.txt``, ``.vec`` or ``.w2v``.
-        what : {"nodes", "features"}, default="nodes"
-        scale : int or str, optional
-            Only the columns of one scale.
-        format : str, optional
-            As for :func:`hopscale.io.vectors.write_vectors`, where the suffix does not say.
-        """
-        check_is_fitted(self)
-        if choice("what", what, ["nodes", "features"]) == "nodes":
-            ids, vectors = self.node_ids_, self.node_vectors(scale)
-        else:
-            ids, vectors = self.feature_names_, self.feature_vectors(scale)  # refused where there are none
-        columns = self.get_feature_names_out()[self._columns(scale)]
-        write_vectors(path, ids, vectors, columns=columns, format=format)
 
 
 class SolverChoice:

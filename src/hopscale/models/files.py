@@ -1,6 +1,7 @@
 """Fitted models as files: safetensors with what a model needs to answer again, and no code.
 
-Tensors ``embedding``, ``node_ids``, ``feature_names`` and those of the model's family. Names are int64, or else the
+Tensors ``embedding``, ``node_ids``, ``feature_names``, those of the model's family and, if it was kept, those of the
+graph; ``encoder`` if features came from a node table, as the bytes of a JSON object. Names are int64, or else the
 UTF-8 bytes of a JSON list in which tuples are lists. Everything else is JSON in the metadata.
 
 Files age: settings that a file lacks get the value that they had when it was written (``settings_before``), settings
@@ -27,13 +28,16 @@ from safetensors import SafetensorError, safe_open
 from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import as_path
-from hopscale.exceptions import FileFormatError, ParameterError, in_short
+from hopscale.exceptions import FileFormatError, ParameterError, in_short, warn
 from hopscale.graph import name_array, repeated_name
 from hopscale.io.atomic import replacing
 from hopscale.io.content import UnreadableFileError, existing
 from hopscale.io.tensors import DIGEST, has_digest, write_tensors
 from hopscale.models.base import MODELS, NodeEmbedding, SolverChoice
-from hopscale.solvers import PMI, SGNS, Solver
+from hopscale.models.format_1 import from_format_1
+from hopscale.models.kept_graph import FEATURE_NAMES, KINDS, graph_tensors, stored_graph
+from hopscale.models.stored_encoder import encoder_tensor, stored_encoder
+from hopscale.solvers import Solver
 
 __all__ = ["ModelFile", "load_model", "save_model"]
 
@@ -42,7 +46,7 @@ FORMAT_VERSION = 3
 
 _MOST_NESTED = 32  # tuples in tuples
 _ATTEMPTS = 10  # at reading a file that others replace meanwhile
-_DTYPES = {"feature_probability": "F64", "singular_values": "F64"}  # all others are F32
+_DTYPES = {"feature_probability": "F64", "singular_values": "F64", **KINDS}  # all others are F32
 
 
 def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
@@ -54,7 +58,10 @@ def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
     ----------
     model : NodeEmbedding
         Fitted. Its node ids and feature names must be text, numbers, booleans or tuples of these. A
-        ``random_state`` that is not a whole number is saved as None.
+        ``random_state`` that is not a whole number is saved as None. Parameters are saved as they were when the
+        vectors were learnt, ``parameters_``, except for ``n_jobs`` and ``verbose``; a warning names those that
+        have been changed since. The graph is saved, without its labels, if it was kept (``keep_graph=True``);
+        ``del model.graph_`` before leaves it out.
     path : path-like
         By custom with the suffix ``.safetensors``.
 
@@ -84,19 +91,25 @@ def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
     if MODELS.get(name) is not type(model):
         raise ParameterError(f"cannot save this {name}: another model has that name, and a file knows no more than it")
     check_is_fitted(model)
-    model.check_parameters()  # or the file could not be read
-    if isinstance(model, SolverChoice):
-        for solver in (model.chosen_solver(), getattr(model, "solver_", None)):
-            if solver is not None and type(solver) is not type(model.solvers[solver.name]()):
+    learner = model.as_fitted()
+    learner.check_parameters()  # or the file could not be read
+    if isinstance(learner, SolverChoice):
+        for solver in (learner.chosen_solver(), getattr(model, "solver_", None)):
+            if solver is not None and type(solver) is not type(learner.solvers[solver.name]()):
                 raise ParameterError(f"cannot save a solver of class {type(solver).__name__}", parameter="solver")
+    _warn_of_changes(model)
     tensors, facts = model._state()
+    if hasattr(model, "graph_"):
+        tensors |= graph_tensors(model.graph_)
+        tensors[FEATURE_NAMES] = _encoded_names(model.graph_.feature_names, "feature name")
     tensors = {
         "embedding": model.embedding_,
         "node_ids": _encoded_names(model.node_ids_, "node id"),
         "feature_names": _encoded_names(model.feature_names_, "feature name"),
+        **encoder_tensor(model.encoder_),
         **tensors,
     }
-    facts = {"parameters": model.get_params(deep=False), **facts}
+    facts = {"parameters": learner.get_params(deep=False), **facts}
     metadata = {
         "format": FORMAT,
         "format_version": str(FORMAT_VERSION),
@@ -106,6 +119,16 @@ def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
     }
     with replacing(as_path(path)) as temporary:
         write_tensors(temporary, tensors, metadata)
+
+
+def _warn_of_changes(model: NodeEmbedding) -> None:
+    changed = model.changed_parameters()
+    if changed:
+        words = ", ".join(f"{name} from {was} to {now}" for name, (was, now) in changed.items())
+        warn(
+            f"parameters were changed after the fit ({words}): the file has those that the vectors were learnt with. "
+            "Fit again to use the new ones"
+        )
 
 
 def load_model(path: str | os.PathLike[str]) -> NodeEmbedding:
@@ -184,7 +207,7 @@ class ModelFile:
             raise self.wrong("the file is damaged: it is not what was saved")
         if int(written) < 2:
             try:
-                self._metadata.update(_from_format_1(self))
+                self._metadata.update(from_format_1(self, self._metadata))
             except (ArithmeticError, AttributeError, KeyError, LookupError, TypeError, ValueError) as error:
                 if isinstance(error, FileFormatError):
                     raise
@@ -207,12 +230,18 @@ class ModelFile:
             model.check_parameters()
         except ParameterError as error:
             raise self.wrong(str(error)) from error
-        model.node_ids_ = self._names("node_ids")
+        model.parameters_ = model.parameters_now()
+        model.node_ids_ = self.names("node_ids")
         if not len(model.node_ids_):
             raise self.wrong("it has no nodes")
-        model.feature_names_ = self._names("feature_names")
+        model.feature_names_ = self.names("feature_names")
         d = self._tensor_kind("embedding")[1][-1:]
         model._restore(self.numbers("embedding", (len(model.node_ids_), *d)), self)
+        model.encoder_ = stored_encoder(self)
+        graph = stored_graph(self, model.node_ids_)
+        if graph is not None:
+            graph.encoder = model.encoder_
+            model.graph_ = graph
         return model
 
     def wrong(self, what: str) -> FileFormatError:
@@ -256,6 +285,33 @@ class ModelFile:
             raise self.wrong(f"the tensor {name!r} has values below {least:g}")
         return tensor
 
+    def has(self, name: str) -> bool:
+        """Whether there is a tensor of that name."""
+        return name in self._tensors.keys()  # noqa: SIM118 (not a mapping)
+
+    def names(self, name: str) -> NDArray[Any]:
+        """A tensor of distinct names."""
+        dtype, shape = self._tensor_kind(name)
+        if dtype not in ("I64", "U8") or len(shape) != 1:
+            raise self.wrong(f"the tensor {name!r} is {dtype} of shape {shape}; expected a row of I64 or of U8")
+        if dtype == "I64":
+            tensor = np.asarray(self._tensors.get_tensor(name))
+        else:
+            listed = self.document(name)
+            if not isinstance(listed, list) or not all(map(_is_name, listed)):
+                raise self.wrong(f"the tensor {name!r} does not hold a list of names")
+            tensor = name_array(map(_with_tuples, listed))
+        if repeated_name(tensor, name) is not None:
+            raise self.wrong(f"the tensor {name!r} has a name twice")
+        return tensor
+
+    def document(self, name: str) -> Any:
+        """A tensor of bytes that are JSON."""
+        dtype, shape = self._tensor_kind(name)
+        if dtype != "U8" or len(shape) != 1:
+            raise self.wrong(f"the tensor {name!r} is {dtype} of shape {shape}; expected a row of U8")
+        return self._parsed(np.asarray(self._tensors.get_tensor(name)).tobytes(), f"the tensor {name!r}")
+
     def _solver(self, model: SolverChoice, settings: Any, window: int = 0) -> Solver:
         name = settings.pop("name", None) if isinstance(settings, dict) else None
         if not isinstance(name, str) or name not in model.solvers:
@@ -287,52 +343,11 @@ class ModelFile:
         except (ValueError, RecursionError) as error:
             raise self.wrong(f"{what} is not JSON ({error})") from error
 
-    def _names(self, name: str) -> NDArray[Any]:
-        dtype, shape = self._tensor_kind(name)
-        if dtype not in ("I64", "U8") or len(shape) != 1:
-            raise self.wrong(f"the tensor {name!r} is {dtype} of shape {shape}; expected a row of I64 or of U8")
-        tensor = np.asarray(self._tensors.get_tensor(name))
-        if dtype == "U8":
-            listed = self._parsed(tensor.tobytes(), f"the tensor {name!r}")
-            if not isinstance(listed, list) or not all(map(_is_name, listed)):
-                raise self.wrong(f"the tensor {name!r} does not hold a list of names")
-            tensor = name_array(map(_with_tuples, listed))
-        if repeated_name(tensor, name) is not None:
-            raise self.wrong(f"the tensor {name!r} has a name twice")
-        return tensor
-
     def _tensor_kind(self, name: str) -> tuple[str, tuple[int, ...]]:
-        if name not in self._tensors.keys():  # noqa: SIM118 (not a mapping)
+        if not self.has(name):
             raise self.wrong(f"there is no tensor {name!r}")
         header = self._tensors.get_slice(name)
         return header.get_dtype(), tuple(header.get_shape())
-
-
-def _from_format_1(file: ModelFile) -> dict[str, str]:
-    """What differs from format 1, where a solver's settings were parameters of the model, written anew."""
-    parameters, kind = file.fact("parameters"), MODELS.get(file._metadata.get("model", ""))
-    if kind is None or not issubclass(kind, SolverChoice) or not isinstance(parameters, dict):
-        return {}
-    own = kind().get_params(deep=False)
-    name = parameters.get("solver", "pmi")
-    if name not in kind.solvers:
-        raise file.wrong(f"its solver is not one of {', '.join(kind.solvers)}")
-    solver = kind.solvers[name]()
-    if isinstance(solver, PMI) and "walk_length" in parameters:
-        parameters["walks"] = int(parameters["walk_length"]) * int(parameters["walks_per_node"])
-    plain = type(solver)().get_params()
-    settings = {key: value for key, value in solver.get_params().items() if value != plain[key]}  # the model's own
-    settings |= {key: parameters[key] for key in plain if key in parameters}
-    known = {*own, *PMI().get_params(), *SGNS().get_params()}
-    kept = {key: value for key, value in parameters.items() if key in own or key not in known}
-    new: dict[str, Any] = {"parameters": {**kept, "solver": {"name": name, **settings}}}
-    if "scales" in file._metadata:
-        old, rows = file.fact("solver"), file.fact("rows")
-        fitted = {key: old[key] for key in solver.get_params() if key in old}
-        new |= {"solver": {"name": name, **fitted}, "seed": old.get("seed")}
-        labels = ["-".join(map(str, sorted({scale["hops"][0], scale["hops"][-1]}))) for scale in file.fact("scales")]
-        new["scales"] = [{**s, "rows": rows.get(label)} for s, label in zip(file.fact("scales"), labels, strict=True)]
-    return {key: json.dumps(value) for key, value in new.items()}
 
 
 def _encoded_names(names: NDArray[Any], what: str) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Questions to a fitted model: vectors by scale, what is near, which features explain a node."""
+"""Questions to a fitted model: vectors by scale, and what is near."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from hopscale.checks import whole
 from hopscale.exceptions import ParameterError, UnknownNodeError, in_short, warn
 
-__all__ = ["VectorQueries", "no_feature_vectors"]
+__all__ = ["VectorQueries", "largest", "no_feature_vectors", "plain_name", "products"]
 
 
 class VectorQueries:
@@ -35,44 +35,6 @@ class VectorQueries:
         check_is_fitted(self)
         self._check_feature_vectors()
         return self.feature_embedding_[:, self._columns(scale)]
-
-    def explain(
-        self, node: Hashable, *, k: int = 10, scale: int | str | None = None
-    ) -> dict[str, list[tuple[Any, float]]]:
-        """Features that stand out around a node, scale by scale.
-
-        The product of a node's and a feature's vector estimates their pointwise mutual information: how
-        much more often (natural log) the feature is met that many hops from this node than elsewhere.
-        Scores of ``solver="sgns"`` are shifted by a constant per node and scale, −log b − log(s_v/s̄), see
-        :class:`hopscale.MUSAE`: ranks within a node are not affected, but scores of two nodes do not compare.
-
-        Parameters
-        ----------
-        node : hashable
-            A node id.
-        k : int, default=10
-            Number of features per scale.
-        scale : int or str, optional
-            One scale only: a number of hops, or a label as in ``scale_columns_``.
-
-        Returns
-        -------
-        dict of str to list of (feature, score)
-            Highest scores first, by label of the scale. Empty, with a warning, where the node's vector is
-            zero: nothing is known of it there.
-        """
-        check_is_fitted(self)
-        self._check_feature_vectors()
-        row, k = self._row(node), whole("k", k, least=1)
-        asked = self.scale_columns_ if scale is None else {str(scale): self._columns(scale)}
-        answer: dict[str, list[tuple[Any, float]]] = {}
-        for label, columns in asked.items():
-            vector, answer[label] = self.embedding_[row, columns], []
-            if vector.any():
-                scores = _products(self.feature_embedding_[:, columns], vector)
-                answer[label] = [(_plain(self.feature_names_[f]), float(scores[f])) for f in _largest(scores, k)]
-        self._warn_of_nothing(node, [label for label, found in answer.items() if not found])
-        return answer
 
     def neighbors(self, node: Hashable, *, k: int = 10, scale: int | str | None = None) -> list[tuple[Any, float]]:
         """Nodes with the most similar vectors, by cosine.
@@ -98,7 +60,7 @@ class VectorQueries:
             return []
         similarity = _cosine_similarity(vectors, row)
         similarity[row] = -np.inf
-        return [(_plain(self.node_ids_[i]), float(similarity[i])) for i in _largest(similarity, k) if i != row]
+        return [(plain_name(self.node_ids_[i]), float(similarity[i])) for i in largest(similarity, k) if i != row]
 
     @property
     def scale_columns_(self) -> dict[str, slice]:
@@ -129,7 +91,7 @@ class VectorQueries:
         if scale is None:
             return slice(None)
         columns = self.scale_columns_
-        label = scale if isinstance(scale, str) else in_short(_plain(scale))
+        label = scale if isinstance(scale, str) else in_short(plain_name(scale))
         if label not in columns:
             raise ParameterError(f"no scale {in_short(scale)}; this model has {', '.join(columns)}")
         return columns[label]
@@ -143,7 +105,7 @@ class VectorQueries:
             return self._node_index[node]
         except (KeyError, TypeError):
             raise UnknownNodeError(
-                f"no node {in_short(node)} in this model (ids look like {in_short(_plain(self.node_ids_[0]))})"
+                f"no node {in_short(node)} in this model (ids look like {in_short(plain_name(self.node_ids_[0]))})"
             ) from None
 
 
@@ -155,19 +117,19 @@ def no_feature_vectors(model: Any) -> str:
 def _cosine_similarity(vectors: NDArray[np.float32], row: int) -> NDArray[np.float64]:
     """Cosine of one row with all; 0 where either is a zero vector."""
     norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
-    products, scale = _products(vectors, vectors[row]), norms * norms[row]
-    return np.divide(products, scale, out=np.zeros_like(products), where=scale > 0)
+    dots, scale = products(vectors, vectors[row]), norms * norms[row]
+    return np.divide(dots, scale, out=np.zeros_like(dots), where=scale > 0)
 
 
-def _products(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float64]:
+def products(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float64]:
     """Products of all rows with one vector, in double precision: no product of float32 numbers is too large for it."""
     return np.einsum("ij,j->i", vectors, vector, dtype=np.float64)
 
 
-def _largest(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+def largest(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     """Positions of the k largest scores, largest first; ties by position.
 
-    >>> _largest(np.array([1.0, 3.0, 2.0, 3.0]), 3)
+    >>> largest(np.array([1.0, 3.0, 2.0, 3.0]), 3)
     array([1, 3, 2])
     """
     k = min(k, len(scores))
@@ -176,6 +138,6 @@ def _largest(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     return candidates[np.argsort(-scores[candidates], kind="stable")][:k]
 
 
-def _plain(name: Any) -> Any:
+def plain_name(name: Any) -> Any:
     """A Python object for a NumPy scalar."""
     return name.item() if isinstance(name, np.generic) else name

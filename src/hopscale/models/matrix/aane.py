@@ -35,7 +35,7 @@ class AANE(MatrixEmbedding):
 
     Parameters
     ----------
-    dimensions, memory_limit, n_jobs, random_state, verbose
+    dimensions, memory_limit, keep_graph, n_jobs, random_state, verbose
         As in :class:`HOPE` and :class:`MUSAE`.
     smoothness : float, default=0.05
         Weight of differences between neighbours, λ.

@@ -33,7 +33,7 @@ class ASNE(MatrixEmbedding):
 
     Parameters
     ----------
-    dimensions, memory_limit, n_jobs, random_state, verbose
+    dimensions, memory_limit, keep_graph, n_jobs, random_state, verbose
         As in :class:`HOPE` and :class:`MUSAE`.
     attribute_weight : float, default=1.0
         Weight of the features in the vectors, λ.

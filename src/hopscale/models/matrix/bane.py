@@ -32,7 +32,7 @@ class BANE(MatrixEmbedding):
 
     Parameters
     ----------
-    dimensions, memory_limit, n_jobs, random_state, verbose
+    dimensions, memory_limit, keep_graph, n_jobs, random_state, verbose
         As in :class:`HOPE` and :class:`MUSAE`.
     window : int, default=4
         Steps t that features are spread over.

@@ -49,7 +49,7 @@ class FEATHER(MatrixEmbedding):
         Largest number of hops.
     memory_limit : int or str, default="4GiB"
         Memory for all columns of all nodes; more is refused before anything is computed.
-    n_jobs, random_state, verbose
+    keep_graph, n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Attributes

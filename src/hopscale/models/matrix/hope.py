@@ -68,7 +68,7 @@ class HOPE(MatrixEmbedding):
         Memory that the work may take, such as 500MB: all that is held at a time beside the graph that is passed in and
         the vectors that are returned, and beside some 4 MiB for code that is loaded on the way. What takes more is
         refused before the start, with the least that works.
-    n_jobs, random_state, verbose
+    keep_graph, n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Attributes

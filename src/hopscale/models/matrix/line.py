@@ -40,7 +40,7 @@ class LINE(SolverChoice, MatrixEmbedding):
     ----------
     dimensions : int, default=128
         Length of the vectors, both orders together.
-    memory_limit, n_jobs, random_state, verbose
+    memory_limit, keep_graph, n_jobs, random_state, verbose
         As in :class:`HOPE` and :class:`MUSAE`.
     solver : {"sgns", "pmi"} or Solver, default="sgns"
         ``"sgns"`` trains in one epoch on edges that are drawn as in the paper, with noise in proportion to degree^¾:

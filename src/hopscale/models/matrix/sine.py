@@ -45,7 +45,7 @@ class SINE(MatrixEmbedding):
     memory_limit : int or str, default="4GiB"
         Memory that the work may take, as in :class:`HOPE`. Where exact rows would not fit, they are estimated from 800
         walks of each node; where these would not fit either, the graph is refused.
-    n_jobs, random_state, verbose
+    keep_graph, n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Attributes

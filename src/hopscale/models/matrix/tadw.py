@@ -36,7 +36,7 @@ class TADW(MatrixEmbedding):
 
     Parameters
     ----------
-    dimensions, memory_limit, n_jobs, random_state, verbose
+    dimensions, memory_limit, keep_graph, n_jobs, random_state, verbose
         As in :class:`HOPE` and :class:`MUSAE`.
     text_dimensions : int, default=200
         Columns that features are reduced to.

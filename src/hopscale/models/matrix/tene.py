@@ -36,7 +36,7 @@ class TENE(MatrixEmbedding):
 
     Parameters
     ----------
-    dimensions, memory_limit, n_jobs, random_state, verbose
+    dimensions, memory_limit, keep_graph, n_jobs, random_state, verbose
         As in :class:`HOPE` and :class:`MUSAE`.
     agreement : float, default=0.1
         Weight of what walks and features must agree on, α.

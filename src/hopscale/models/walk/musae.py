@@ -37,6 +37,8 @@ class MUSAE(AttributedWalk):
         Factorise the matrix, or train on sampled walks. :class:`PMI` factorises the matrix above directly
         (deterministic, fast); :class:`SGNS` samples walks and trains by skip-gram with negative sampling, as the paper
         does. A solver with settings of its own is a value: ``solver=PMI(rows="exact")``, ``solver=SGNS(epochs=1)``.
+    keep_graph : bool, default=False
+        Keep the graph in ``graph_`` and in the model's file. ``extend`` needs it, and ``explain`` is exact with it.
     n_jobs : int, default=-1
         Threads; negative counts back from the number of cores. The result has the same bits for any number.
     random_state : int, RandomState, Generator or None, default=0
@@ -63,6 +65,10 @@ class MUSAE(AttributedWalk):
         p(f) as ``fit`` saw it.
     rows_ : dict of str to str
         What each scale was learnt from, in words.
+    parameters_ : dict
+        The parameters as they were when the model was fitted, which are those that ``save`` keeps.
+    graph_ : AttributedGraph
+        The graph of the fit, if ``keep_graph``; without its labels, if the model comes from a file.
 
     See Also
     --------
