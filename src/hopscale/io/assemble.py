@@ -16,9 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.checks import switch
 from hopscale.exceptions import GraphError, in_short, warn
-from hopscale.graph import AttributedGraph, Directed, DistinctNames, name_array
+from hopscale.graph import AttributedGraph, Directed
+from hopscale.indexed import labels_at
 from hopscale.io.naming import Names, as_names, known_rows, united
 from hopscale.matrices import OwnArray, SymmetricArray
+from hopscale.names import DistinctNames, name_array
 
 __all__ = ["FeatureEntries", "amounts", "assemble", "label_array", "labels_at"]
 
@@ -71,8 +73,6 @@ def assemble(
         features, feature_names = _feature_matrix(entries, listed, len(names), feature_names)
     if labels_of is not None:
         labels = labels_of(names)
-    elif isinstance(labels, Mapping):
-        labels = label_array(labels, names)
     return AttributedGraph(
         _adjacency(rows, weights, len(names), arcs=directed is not None, self_loops=self_loops),
         features,
@@ -118,23 +118,6 @@ def label_array(labels: Mapping[Any, Any], names: NDArray[Any]) -> NDArray[Any]:
     at = np.full(len(names), -1)
     at[[row for row, _ in given]] = np.arange(len(given))
     return labels_at([label for _, label in given], at)
-
-
-def labels_at(values: Sequence[Any], at: NDArray[Any]) -> NDArray[Any]:
-    """``values[at]``; where ``at`` is -1 there is NaN among numbers and None among other labels."""
-    try:
-        typed = np.array(values)
-    except ValueError:  # lists of different lengths
-        typed = np.empty(0, dtype=object)
-    is_complete = at.min(initial=0) >= 0
-    if typed.dtype.kind in "biuf" and (is_complete or typed.ndim == 1):
-        return typed[at] if is_complete else np.append(typed.astype(np.float64), np.nan)[at]
-    if is_complete and all(isinstance(label, str) for label in values):
-        return typed[at]
-    pool = np.empty(len(values) + 1, dtype=object)  # the last one None
-    for row, label in enumerate(values):  # one by one: NumPy would take arrays for rows
-        pool[row] = label
-    return pool[at]
 
 
 def _numbers(values: Any, what: str, where: Callable[[int], str]) -> NDArray[np.float64]:

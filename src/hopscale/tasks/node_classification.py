@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +22,8 @@ _CHUNK_CELLS = 1 << 22  # largest number of their probabilities
 
 
 def node_classification(
-    vectors: ArrayLike,
-    labels: ArrayLike,
+    vectors: Any,
+    labels: ArrayLike | Mapping[Any, Any],
     *,
     C: float = 1.0,
     splits: int = 10,
@@ -37,11 +38,12 @@ def node_classification(
 
     Parameters
     ----------
-    vectors : array-like of shape (n, d)
+    vectors : array-like or data frame of shape (n, d), or fitted model
         One row per node.
-    labels : array-like of shape (n,)
-        Class of each node. Nodes labelled NaN or None are ignored; so are those labelled -1 if the other labels
-        are the codes 0, 1, ..., k-1. Otherwise, as in ±1, -1 is a class.
+    labels : Series, mapping or array-like of shape (n,)
+        Class of each node, matched with the vectors as in :func:`hopscale.tasks.evaluate`. Nodes labelled
+        NaN or None are ignored; so are those labelled -1 if the other labels are the codes
+        0, 1, ..., k-1. Otherwise, as in ±1, -1 is a class.
     C : float, default=1.0
         Inverse of the regularisation strength: weight of the loss relative to the penalty ½‖w‖², as in
         scikit-learn.

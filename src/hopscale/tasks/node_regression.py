@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,8 +27,8 @@ _CONSTANT = 1e-12  # columns with a smaller variance, relative to that over all 
 
 
 def node_regression(
-    vectors: ArrayLike,
-    labels: ArrayLike,
+    vectors: Any,
+    labels: ArrayLike | Mapping[Any, Any],
     *,
     alpha: float = 0.01,
     l1_ratio: float = 0.5,
@@ -50,10 +51,11 @@ def node_regression(
 
     Parameters
     ----------
-    vectors : array-like of shape (n, d)
+    vectors : array-like or data frame of shape (n, d), or fitted model
         One row per node.
-    labels : array-like of shape (n,)
-        Target of each node, used unchanged: take the logarithm first where the paper does (web traffic).
+    labels : Series, mapping or array-like of shape (n,)
+        Target of each node, matched with the vectors as in :func:`hopscale.tasks.evaluate`, used
+        unchanged: take the logarithm first where the paper does (web traffic).
         Nodes labelled NaN are ignored; -1 is a value.
     alpha : float, default=0.01
         Weight α of the penalty.
