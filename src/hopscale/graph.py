@@ -98,6 +98,7 @@ class AttributedGraph:
     node_ids: NDArray[Any]
     feature_names: NDArray[Any]
     labels: NDArray[Any] | None
+    encoder: Any = None
 
     def __init__(
         self,
@@ -224,8 +225,9 @@ def _symmetric(A: sp.csr_array, directed: Directed, ids: NDArray[Any]) -> sp.csr
         u, v = int(coo.coords[0][worst]), int(coo.coords[1][worst])
         raise GraphError(
             f"the graph is directed: the weight from {shown_name(ids, u)} to {shown_name(ids, v)} is "
-            f"{A[u, v]:g}, back it is {A[v, u]:g}. hopscale embeds undirected graphs; pass "
-            "directed='symmetrize' to give each pair the larger of its two weights"
+            f"{A[u, v]:g}, back it is {A[v, u]:g}. hopscale embeds undirected graphs; give each "
+            "pair the larger of its two weights by directed='symmetrize', an argument of AttributedGraph, "
+            "from_networkx, from_igraph, from_pyg and from_dgl"
         )
     symmetric = sp.csr_array(A.maximum(A.T))
     symmetric.sort_indices()
