@@ -5,6 +5,7 @@ Letters of the paper: A adjacency (n×n), D degrees, c = ΣA the volume, F node-
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
@@ -195,6 +196,30 @@ class AttributedGraph:
     def is_weighted(self) -> bool:
         """Whether any edge weight differs from 1."""
         return bool(np.any(self.adjacency.data != 1))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the graph as an ``.npz`` file, which :func:`hopscale.read_graph` reads again.
+
+        The file appears whole or not at all. It holds ids, names, weights, values, self-loops, labels and the
+        encoder, as arrays and JSON: no pickle, no code.
+
+        Parameters
+        ----------
+        path : path-like
+            Must end in ``.npz``. Ids and names must be text, numbers, booleans or tuples of these.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from hopscale import from_edges, read_graph
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     from_edges([("ann", "bob")], {"ann": {"tea": 2.5}}).save(f"{folder}/graph.npz")
+        ...     read_graph(f"{folder}/graph.npz").node_ids.tolist()
+        ['ann', 'bob']
+        """
+        from hopscale.io.npz import save_npz  # which reads it again
+
+        save_npz(self, path)
 
     def index_of(self, node: Hashable) -> int:
         """Row of a node, by its id."""

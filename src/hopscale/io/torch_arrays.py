@@ -9,10 +9,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.checks import choice
-from hopscale.exceptions import GraphError, in_short, warn
+from hopscale.exceptions import GraphError, MissingPackageError, in_short, warn
 from hopscale.graph import AttributedGraph
 from hopscale.indexed import has_index, rows_by_id
-from hopscale.io.tables import MissingPackageError
 from hopscale.names import positions, shown_name
 
 __all__ = [
