@@ -168,7 +168,8 @@ class NodeEmbedding(
 
         Parameters
         ----------
-        graph : AttributedGraph, networkx graph, (adjacency, features) or path of an ``.npz`` file
+        graph : AttributedGraph, (adjacency, features), a graph of another library or a path
+            Whatever :func:`hopscale.io.as_graph` takes.
         y : ignored
 
         Returns
