@@ -17,11 +17,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import KnownParameters, check_seed, checked_fields, choice, parameter, seed_of, switch, whole
 from hopscale.compute.threads import Threads, checked_jobs
-from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, Setting, in_short, warn
+from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, Setting, in_short
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
 from hopscale.io.vectors import write_vectors
 from hopscale.models.explanation import Explanations
+from hopscale.models.notices import warn_of_empty_dimensions, warn_of_lost_nodes
 from hopscale.models.queries import no_feature_vectors
 from hopscale.solvers import PMI, SGNS, Solver
 
@@ -151,8 +152,8 @@ class NodeEmbedding(_Fitted, KnownParameters, Explanations, TransformerMixin, Ba
         checked_fields(self)
 
     @abstractmethod
-    def _learn(self, graph: AttributedGraph, seed: int) -> None:
-        """Set what ``fit`` learns."""
+    def _learn(self, graph: AttributedGraph, seed: int) -> NDArray[np.bool_] | None:
+        """Set what ``fit`` learns; may return of which nodes there is something to learn."""
 
     def fit(self, graph: Any, y: Any = None) -> NodeEmbedding:
         """Learn vectors from a graph.
@@ -179,14 +180,15 @@ class NodeEmbedding(_Fitted, KnownParameters, Explanations, TransformerMixin, Ba
         checked.__dict__.update(checked_fields(self))
         checked.parameters_ = self.parameters_now()
         with finite_numbers("weights, values or parameters are too far apart for single precision"):
-            checked._learn(graph, seed_of(self.random_state))
+            knowable = checked._learn(graph, seed_of(self.random_state))
             finite(checked.embedding_, checked.feature_embedding_)
         self.__dict__.update({name: value for name, value in vars(checked).items() if name.endswith("_")})
-        for last in ("_node_index", "graph_"):
+        for last in ("_node_index", "feature_index", "graph_"):
             self.__dict__.pop(last, None)
         if self.keep_graph:
             self.graph_ = graph
-        self._warn_of_empty_dimensions()
+        warn_of_empty_dimensions(self)
+        warn_of_lost_nodes(self, graph, knowable)
         return self
 
     def _engine(self) -> Threads:
@@ -222,15 +224,6 @@ class NodeEmbedding(_Fitted, KnownParameters, Explanations, TransformerMixin, Ba
             for i in range(columns.stop - columns.start)
         ]
         return np.asarray(names, dtype=object)
-
-    def _warn_of_empty_dimensions(self) -> None:
-        for label, columns in self.scale_columns_.items():
-            empty = int((~self.embedding_[:, columns].any(axis=0)).sum())
-            if empty:
-                warn(
-                    f"scale {label}: {empty} of {columns.stop - columns.start} dimensions are zero: what it learns "
-                    "from has no more directions"
-                )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "embedding_")
