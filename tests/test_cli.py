@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 import sys
+from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -151,7 +153,7 @@ class TestEmbed:
         expected = {name if name in own else f"solver__{name}": given[name] for name in given if name != "solver"}
         found = again.get_params()
         assert isinstance(found.pop("solver"), SGNS)
-        assert found == {**expected, "verbose": False}
+        assert found == {**expected, "verbose": False, "keep_graph": False}
         direct = {"shift": 2.0, "rows": "exact", "walks": 50, "memory_limit": "1GiB", "noise_exponent": 0.5}
         flags = [word for name, value in direct.items() for word in (f"--{name.replace('_', '-')}", value)]
         succeeded("embed", *inputs, "--save", tmp_path / "m", "--dimensions", 8, *flags)
@@ -177,6 +179,26 @@ class TestEmbed:
             "roc_auc",
             "majority_micro_f1",
         ]
+
+    def test_scoring_takes_no_longer_than_embedding_unless_asked(self, tmp_path, blocks, inputs, monkeypatch):
+        scored = [*inputs, "--labels", blocks / "labels.csv", "-o", tmp_path / "v.npz", "--dimensions", 8]
+        everything = answer("embed", *scored)
+        assert everything["splits"] == 10
+        for seconds, taken in ((0.9, 2), (60, 1)):
+            ticks = count()
+            clock = SimpleNamespace(perf_counter=lambda ticks=ticks, tick=seconds: tick * next(ticks))
+            monkeypatch.setattr("hopscale.tasks.scoring.time", clock)
+            document = answer("embed", *scored)
+            assert document["splits"] == taken
+            result = succeeded("embed", *scored)
+            assert f"{taken} of 10 splits (all would take" in result.stderr
+            assert "; --splits 10 takes them)" in result.stderr
+            assert result.stdout.count("±") == (4 if taken > 1 else 0)
+            asked = answer("embed", *scored, "--splits", 10)
+            assert asked["scores"] == everything["scores"]
+            few = answer("embed", *scored, "--splits", taken)
+            assert few["scores"] == document["scores"]
+            assert "all would take" not in succeeded("embed", *scored, "--splits", 3).stderr
 
     def test_labels_with_gaps_are_classes_unless_told_otherwise(self, tmp_path, blocks, inputs):
         half = (blocks / "labels.csv").read_text().splitlines(keepends=True)[:46]

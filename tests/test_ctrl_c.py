@@ -52,6 +52,24 @@ vectors, labels = random.standard_normal((100_000, 256)), random.integers(0, 30,
 {begun}
 evaluate(vectors, labels, splits=100)
 """,
+    "a logistic regression that converges slowly": """
+from hopscale.tasks import evaluate
+random = np.random.default_rng(0)
+vectors = random.standard_normal((20_000, 128)) * np.logspace(0, -3, 128)
+labels = (vectors @ random.standard_normal((128, 12))).argmax(axis=1)
+{begun}
+evaluate(vectors, labels, splits=32, n_jobs=2)
+""",
+    "logistic regressions of links": """
+from hopscale.tasks import link_prediction
+class Given(DeepWalk):
+    def fit(self, graph, y=None):
+        random, self.node_ids_ = np.random.default_rng(0), graph.node_ids
+        self.embedding_ = random.standard_normal((graph.n_nodes, 1000)) * np.logspace(0, -2, 1000)
+        return self
+{graph}{begun}
+link_prediction(Given(), graph, splits=1, max_edges=10**6, n_jobs=2)
+""",
     "elastic nets": """
 from hopscale.tasks import evaluate
 random = np.random.default_rng(0)

@@ -280,7 +280,7 @@ class TestLostNodes:
         (DeepWalk(4), "help, or a method that reads features"),
         (Walklets(12), "help, or a method that reads features"),
         (GraRep(16), "help, or a method that reads features"),
-        (HOPE(8, proximity="katz"), "help, or a method that reads features"),
+        (HOPE(4, proximity="katz"), "help, or a method that reads features"),
         (AE(4, ego=True, self_scale=False), "help$"),
     ], ids=str)  # fmt: skip
     @pytest.mark.parametrize("pairs", [30, 300])

@@ -218,7 +218,9 @@ class TestLabels:
         assert from_edges([(5, 3)], labels=["three", "five"]).labels.tolist() == ["three", "five"]
 
     def test_unknown_node(self):
-        assert "labels name 1 that are not among" in refused([(0, 1)], labels={0: 1, 9: 1})
+        with pytest.warns(HopscaleWarning, match="1 of 2 labels belong to no node"):
+            assert from_edges([(0, 1)], labels={0: 1, 9: 1}).labels.tolist()[0] == 1
+        assert "nothing in common" in refused([(0, 1)], labels={8: 1, 9: 1})
 
 
 class TestRefuses:

@@ -271,7 +271,7 @@ def test_features(features):
 
 OTHERS = {
     "unknown id": lambda: from_edges([(LONG, "a")], node_ids=["a"]),
-    "unknown label": lambda: from_edges(EDGES, labels={LONG: 0, 1: 3}),
+    "unknown label": lambda: from_edges(EDGES, labels={LONG: 0}),
     "a switch": lambda: from_edges(EDGES, self_loops=np.array([1, 2])),
     "a switch of a graph": lambda: AttributedGraph(PAIR, self_loops=np.array([1, 2])),
     "a choice": lambda: AttributedGraph(PAIR, directed=np.array([1, 2])),

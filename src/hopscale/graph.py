@@ -5,7 +5,7 @@ Letters of the paper: A adjacency (n×n), D degrees, c = ΣA the volume, F node-
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
@@ -16,12 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.checks import switch
 from hopscale.exceptions import GraphError, UnknownNodeError, in_short
+from hopscale.indexed import adjacency_rows, feature_rows, labels_by_id
 from hopscale.matrices import SymmetricArray, canonical
+from hopscale.names import DistinctNames, is_missing, name_array, repeated_name, shown_name
 
 __all__ = [
     "AttributedGraph",
     "Directed",
-    "SymmetricArray",
+    "DistinctNames",
     "is_missing",
     "name_array",
     "repeated_name",
@@ -29,8 +31,6 @@ __all__ = [
 ]
 
 Directed = Literal["error", "symmetrize"]
-
-_PRESENT = object()
 
 
 class AttributedGraph:
@@ -43,25 +43,29 @@ class AttributedGraph:
 
     Parameters
     ----------
-    adjacency : sparse matrix or array of shape (n, n)
+    adjacency : sparse matrix, array or data frame of shape (n, n)
         Edge weights, non-negative; 0 means no edge. Must be symmetric unless
-        ``directed="symmetrize"``.
-    features : sparse matrix or array of shape (n, q), optional
+        ``directed="symmetrize"``. A data frame names the nodes by its index and its columns.
+    features : sparse matrix, array or data frame of shape (n, q), optional
         Feature values, non-negative. Binary in the paper; any other value is read as being
         proportional to p(f|v), so that a feature of value 2 counts twice. Without it the graph has
-        no features, which is enough for ``DeepWalk``, ``Walklets`` and others.
+        no features, which is enough for ``DeepWalk``, ``Walklets`` and others. Rows of a data frame are
+        matched with ``node_ids`` by its index, and its columns name the features.
     node_ids : sequence of hashable, optional
         One distinct name a node; 0..n-1 by default.
     feature_names : sequence of hashable, optional
         One distinct name a feature; 0..q-1 by default.
-    labels : array-like of shape (n,), optional
+    labels : array-like of shape (n,), Series or mapping, optional
         Anything that is known of the nodes: classes or target values. Carried along, never used
-        for learning vectors.
+        for learning vectors. A Series is matched with ``node_ids`` by its index, a mapping is
+        ``{node: label}``; nodes that they leave out have NaN among numbers, None among other labels.
     directed : {"error", "symmetrize"}, default="error"
         What to do with a matrix that is not symmetric: refuse it, or give each pair of nodes the
         larger of its two weights.
     self_loops : bool, default=False
         Keep self-loops. By default they are dropped, as in the paper.
+    encoder : FeatureEncoder, optional
+        What made the features from a node table. Carried along: models keep it as ``encoder_``.
 
     Attributes
     ----------
@@ -69,6 +73,7 @@ class AttributedGraph:
     features : csr_array of shape (n, q), float32
     node_ids, feature_names : ndarray
     labels : ndarray or None
+    encoder : FeatureEncoder or None
 
     Notes
     -----
@@ -96,6 +101,7 @@ class AttributedGraph:
     node_ids: NDArray[Any]
     feature_names: NDArray[Any]
     labels: NDArray[Any] | None
+    encoder: Any
 
     def __init__(
         self,
@@ -104,35 +110,39 @@ class AttributedGraph:
         *,
         node_ids: Sequence[Hashable] | NDArray[Any] | None = None,
         feature_names: Sequence[Hashable] | NDArray[Any] | None = None,
-        labels: ArrayLike | None = None,
+        labels: Mapping[Any, Any] | ArrayLike | None = None,
         directed: Directed = "error",
         self_loops: bool = False,
+        encoder: Any = None,
     ) -> None:
         if not isinstance(directed, str) or directed not in ("error", "symmetrize"):
             raise GraphError(f"directed must be 'error' or 'symmetrize', not {in_short(directed)}")
         self_loops = switch("self_loops", self_loops)
+        adjacency, node_ids = adjacency_rows(adjacency, node_ids)
         A = canonical(adjacency, "adjacency", rows="node", columns="node")
         n = A.shape[0]
         if A.shape[0] != A.shape[1]:
             raise GraphError(f"the adjacency matrix must be square, but has shape {A.shape}")
         if n == 0:
             raise GraphError("the graph is empty: it has no nodes")
+        self.node_ids = _checked_names(node_ids, n, "node_ids", "nodes")
         if features is None:
             F = sp.csr_array((n, 0), dtype=np.float32)
         else:
+            features, feature_names = feature_rows(features, self.node_ids, feature_names)
             F = canonical(features, "features", rows="node", columns="feature")
         if F.shape[0] != n:
             raise GraphError(
                 f"the feature matrix has {F.shape[0]} rows but the graph has {n} nodes: "
                 "there must be one row of features per node, empty where a node has none"
             )
-        self.node_ids = _checked_names(node_ids, n, "node_ids", "nodes")
         self.feature_names = _checked_names(feature_names, F.shape[1], "feature_names", "features")
         if not isinstance(adjacency, SymmetricArray):
             A = _symmetric(A if self_loops else _without_self_loops(A), directed, self.node_ids)
         self.adjacency = A
         self.features = F
-        self.labels = _checked_labels(labels, n)
+        self.labels = _checked_labels(labels_by_id(labels, self.node_ids), n)
+        self.encoder = encoder
         self._freeze()
 
     def _freeze(self) -> None:
@@ -200,38 +210,6 @@ class AttributedGraph:
         return {node: row for row, node in enumerate(self.node_ids.tolist())}
 
 
-def name_array(names: Iterable[Hashable]) -> NDArray[Any]:
-    """One-dimensional array of names: int64 when all are whole numbers, object otherwise.
-
-    Object arrays keep what NumPy would convert: ``1`` and ``"1"`` stay two names, tuples stay tuples.
-    """
-    if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
-        raise GraphError(f"names must come as a list or an array of them, not as {in_short(names)}")
-    if isinstance(names, np.ma.MaskedArray) or (isinstance(names, np.ndarray) and names.ndim != 1):
-        raise GraphError(
-            f"names must come in one dimension, none of them masked, not as {type(names).__name__} of "
-            f"shape {names.shape}"
-        )
-    # uint64 reaches past int64, where a cast would wrap around to negative names.
-    if isinstance(names, np.ndarray) and names.dtype.kind in "iu" and int(names.max(initial=0)) < 2**63:
-        return names.astype(np.int64)
-    listed = names.tolist() if isinstance(names, np.ndarray) else list(names)
-    kinds = set(map(type, listed))
-    if not kinds <= {str, int}:
-        listed = [name.item() if isinstance(name, (np.integer, np.floating, np.str_)) else name for name in listed]
-        kinds = set(map(type, listed))
-    if kinds == {int} and min(listed) >= -(2**63) and max(listed) < 2**63:
-        return np.array(listed, dtype=np.int64)
-    array = np.empty(len(listed), dtype=object)
-    array[:] = listed
-    return array
-
-
-def shown_name(names: NDArray[Any], row: int) -> str:
-    """A name as people write it: ``3``, where NumPy's own repr is ``np.int64(3)``."""
-    return in_short(names[row : row + 1].tolist()[0])
-
-
 def _without_self_loops(A: sp.csr_array) -> sp.csr_array:
     if not A.diagonal().any():
         return A
@@ -263,51 +241,19 @@ def _symmetric(A: sp.csr_array, directed: Directed, ids: NDArray[Any]) -> sp.csr
 def _checked_names(names: Sequence[Hashable] | NDArray[Any] | None, count: int, what: str, things: str) -> NDArray[Any]:
     if names is None:
         return np.arange(count, dtype=np.int64)
-    array = name_array(names)
+    array = names.view(np.ndarray) if isinstance(names, DistinctNames) else name_array(names)
     if len(array) != count:
         raise GraphError(f"{what} has {len(array)} names for {count} {things}")
-    if array.dtype == np.int64 and (np.diff(array) > 0).all():
+    if array.dtype == object and not set(map(type, array)) <= {str, int}:
+        for name in array:
+            if is_missing(name):
+                raise GraphError(f"{what} has a missing name: {in_short(name)}")
+    if isinstance(names, DistinctNames) or (array.dtype == np.int64 and (np.diff(array) > 0).all()):
         return array
-    if array.dtype == object:
-        missing = next((name for name in array if type(name) is not str and is_missing(name)), _PRESENT)
-        if missing is not _PRESENT:
-            raise GraphError(f"{what} has a missing name: {in_short(missing)}")
     twice = repeated_name(array, what)
     if twice is not None:
         raise GraphError(f"{what} must be distinct, but {shown_name(array, twice)} occurs twice")
     return array
-
-
-def is_missing(name: Any) -> bool:
-    """Whether a name says that there is none: None, NaN and their kin."""
-    try:
-        return name is None or bool(name != name)
-    except TypeError:  # pandas.NA has no truth value
-        return True
-    except ValueError:  # an array, which is no name, as will be seen
-        return False
-
-
-def repeated_name(names: NDArray[Any], what: str) -> int | None:
-    """Row of a name that stands in a row before as well, None if all are distinct.
-
-    Sorted hashes take 16 bytes a name, where a set takes 60 and more.
-
-    >>> repeated_name(name_array(["a", "b", 1, "b"]), "node_ids")
-    3
-    """
-    try:
-        keys = names if names.dtype == np.int64 else np.fromiter(map(hash, names), dtype=np.int64, count=len(names))
-    except TypeError as error:
-        raise GraphError(f"{what} must be hashable ({error})") from None
-    order = np.argsort(keys, kind="stable")
-    same = keys[order[1:]] == keys[order[:-1]]
-    seen: set[Hashable] = set()
-    for row in np.unique([order[1:][same], order[:-1][same]]).tolist():  # no others can be equal
-        if names[row] in seen:
-            return int(row)
-        seen.add(names[row])
-    return None
 
 
 def _checked_labels(labels: ArrayLike | None, n: int) -> NDArray[Any] | None:

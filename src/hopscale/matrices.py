@@ -11,28 +11,30 @@ from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError
 
-__all__ = ["SymmetricArray", "canonical"]
+__all__ = ["OwnArray", "SymmetricArray", "canonical"]
 
 _MAX_NODES = np.iinfo(np.int32).max
 
 
-class SymmetricArray(sp.csr_array):  # type: ignore[misc]
-    """Adjacency matrix that is known to be symmetric, with the self-loops that are wanted, and is not used elsewhere.
+class OwnArray(sp.csr_array):  # type: ignore[misc]
+    """Matrix whose indices are known to be right, and which is not used elsewhere: it is not copied."""
 
-    None of that is checked, and it is not copied.
-    """
+
+class SymmetricArray(OwnArray):
+    """Adjacency matrix that is known to be symmetric, with the self-loops that are wanted."""
 
 
 def canonical(matrix: Any, what: str, *, rows: str, columns: str) -> sp.csr_array:
     """Copy of a matrix as canonical float32 CSR, refusing values that mean nothing."""
     try:
-        matrix = _sound(matrix, what) if sp.issparse(matrix) else _two_dimensional(matrix, what)
+        if not isinstance(matrix, OwnArray):
+            matrix = _sound(matrix, what) if sp.issparse(matrix) else _two_dimensional(matrix, what)
         if sp.issparse(matrix) and matrix.format == "coo":
             # Made into CSR at once its duplicates would be added up: -1 + 2 would hide a mistake.
             _check_values(matrix.data, what, rows, columns, lambda entry: tuple(c[entry] for c in matrix.coords))
         # Canonical float32 is left as it is; else sums of duplicates are rounded once, at the end.
         is_ready = sp.issparse(matrix) and matrix.dtype == np.float32 and getattr(matrix, "has_canonical_format", False)
-        is_shared = not isinstance(matrix, SymmetricArray)
+        is_shared = not isinstance(matrix, OwnArray)
         with np.errstate(over="ignore"):  # of long doubles: infinity is refused below
             csr = sp.csr_array(matrix, dtype=np.float32 if is_ready else np.float64, copy=is_shared)
     except (TypeError, ValueError, ArithmeticError) as error:

@@ -12,17 +12,16 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.cli.options import chosen_model, was_given, with_parameters
-from hopscale.cli.program import Console, finite_or_none, with_console
+from hopscale.cli.options import chosen_model, with_parameters
+from hopscale.cli.program import Console, with_console
+from hopscale.cli.scoring import SCORE_OPTIONS, asks_for_scores, scored
 from hopscale.cli.sources import GraphFiles, file_option, model_size, saved_model, with_graph
 from hopscale.compute.threads import effective_jobs
 from hopscale.graph import AttributedGraph
 from hopscale.io.atomic import check_writable
 from hopscale.io.vectors import FORMATS, check_exportable, vector_format, write_vectors
-from hopscale.models import NodeEmbedding
-from hopscale.tasks import Task, evaluate, likely_task, summarize
 
-__all__ = ["embed", "score_lines", "scores", "timed", "transform"]
+__all__ = ["embed", "timed", "transform"]
 
 _FORMAT = click.option(
     "--format", "format_name", type=click.Choice(FORMATS), help="Format of the vectors.  [default: by suffix]"
@@ -35,16 +34,7 @@ _FORMAT = click.option(
 @file_option("--feature-output", text="Where the features' vectors go.")
 @_FORMAT
 @file_option("--save", text="Where the model goes, for transform, neighbors and explain: .safetensors.")
-@click.option("--score/--no-score", default=None, help="Score the vectors on the labels.  [default: if --labels]")
-@click.option(
-    "--task",
-    type=click.Choice(["auto", "classification", "regression"]),
-    default="auto",
-    show_default=True,
-    help="What to score on: classes or values. auto takes whole numbers with many values, and others, for values.",
-)
-@click.option("--splits", type=click.IntRange(min=1), default=10, show_default=True, help="How many to score on.")
-@click.option("--standardize", is_flag=True, help="Score vectors that are scaled to mean 0 and variance 1.")
+@SCORE_OPTIONS
 @with_parameters
 @with_console
 def embed(
@@ -55,7 +45,7 @@ def embed(
     save: Path | None,
     score: bool | None,
     task: str,
-    splits: int,
+    splits: int | None,
     standardize: bool,
     model: str,
     console: Console,
@@ -74,7 +64,7 @@ def embed(
     hopscale embed --edges e.csv --features f.json --solver sgns --epochs 1 --no-self-scale -o v.csv
     """
     if score is None:
-        score = files.labels is not None or any(map(was_given, ("task", "splits", "standardize")))
+        score = files.labels is not None or asks_for_scores()
     if score and files.edges and not files.labels:
         raise click.UsageError("there is nothing to score on: give --labels")
     learner = chosen_model(model, parameters).set_params(verbose=not console.quiet)
@@ -99,13 +89,12 @@ def embed(
     names = {name: str(path) for name, path in written.items() if path}
     console.say(_summary(learner.embedding_, seconds, *names.values()))
     made_from = {"scales": list(learner.scale_columns_), "rows": learner.rows_}
-    document = {**model_size(learner), **made_from, "seconds": seconds, **names, "task": None, "scores": None}
+    scores: dict[str, Any] = {"task": None, "splits": None, "scores": None}
+    lines: list[str] = []
     if score:
-        chosen = _chosen_task(graph, task, console)
-        console.say(f"mean ± standard error over {splits} split(s):")
-        document.update(task=chosen, scores=scores(learner, graph, chosen, splits, standardize))
+        scores, lines = scored(learner, graph, console, seconds, task=task, splits=splits, standardize=standardize)
     if score or console.as_json:
-        console.answer(document, score_lines(document["scores"] or {}))
+        console.answer({**model_size(learner), **made_from, "seconds": seconds, **names, **scores}, lines)
 
 
 @click.command()
@@ -143,31 +132,6 @@ def timed(run: Callable[[], Any]) -> tuple[Any, float]:
     """What a function returns, and the seconds that it took."""
     begin = time.perf_counter()
     return run(), time.perf_counter() - begin
-
-
-def scores(
-    model: NodeEmbedding, graph: AttributedGraph, task: Task, splits: int = 10, standardize: bool = False
-) -> dict[str, dict[str, float | None]]:
-    """Mean and standard error of each metric, from the graph's labels."""
-    records = evaluate(model, graph.labels, task, splits=splits, standardize=standardize)  # type: ignore[arg-type]
-    summary = summarize(records)
-    return {metric: {word: finite_or_none(x) for word, x in row.items()} for metric, row in summary.items()}
-
-
-def score_lines(results: dict[str, dict[str, float | None]]) -> list[str]:
-    """A line for each metric."""
-    shown = {metric: [f"{x:.3f}" if x is not None else "-" for x in row.values()] for metric, row in results.items()}
-    return [f"{metric:<18} {mean} ± {error}" for metric, (mean, error) in shown.items()]
-
-
-def _chosen_task(graph: AttributedGraph, asked: str, console: Console) -> Task:
-    """The task that was asked for, or the likely one with a word about it."""
-    if asked != "auto":
-        return asked  # type: ignore[return-value]
-    task, reason = likely_task(graph.labels)  # type: ignore[arg-type]
-    other = "regression" if task == "classification" else "classification"
-    console.say(f"scored as {task}: {reason} (--task {other} if that is wrong)")
-    return task
 
 
 def _checked_outputs(

@@ -11,8 +11,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -32,6 +31,7 @@ __all__ = [
     "TALL_CHUNK",
     "Threads",
     "checked_jobs",
+    "checkpoint",
     "effective_jobs",
     "gram_bytes",
     "kernel_csr",
@@ -43,6 +43,9 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 ROW_CHUNK = 512  # rows of a sparse matrix that one thread multiplies: their part of the product stays in its cache
+_IDLE = 0.5  # seconds between two calls of what is to be done while waiting
+
+_working = threading.local()  # on a thread of an engine, `stop` is that engine's
 
 
 def checked_jobs(name: str, n_jobs: Any) -> int | None:
@@ -66,6 +69,16 @@ def effective_jobs(n_jobs: int | None) -> int:
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
     return max(1, cores + 1 + n_jobs)
+
+
+def checkpoint() -> None:
+    """End this piece of work if its engine was stopped. Loops in Python call it every tenth of a second or so.
+
+    It does nothing on threads that belong to no engine: the main thread is interrupted by signals themselves.
+    """
+    stop = getattr(_working, "stop", None)
+    if stop is not None and stop[0]:
+        raise CancelledError
 
 
 class _SingleThreadedBlas:
@@ -131,9 +144,13 @@ class Threads:
     def __enter__(self) -> Threads:
         _single_threaded_blas.enter()
         self.stop[0] = 0
-        # Threads start with NumPy's own way to report an overflow: they report it as the caller does.
-        report = partial(np.seterr, **np.geterr())
-        self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="hopscale", initializer=report)
+        report = np.geterr()
+
+        def begin() -> None:
+            np.seterr(**report)  # threads start with NumPy's default for overflows; they report them as the caller does
+            _working.stop = self.stop
+
+        self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="hopscale", initializer=begin)
         return self
 
     def __exit__(
@@ -151,17 +168,32 @@ class Threads:
     # Running work.
 
     def map(
-        self, function: Callable[[Task], Result], tasks: Iterable[Task], *, at_once: int | None = None
+        self,
+        function: Callable[[Task], Result],
+        tasks: Iterable[Task],
+        *,
+        at_once: int | None = None,
+        idle: Callable[[], object] | None = None,
     ) -> Iterator[Result]:
-        """Results of ``function`` over ``tasks``, in order, of which at most ``at_once`` run at a time."""
+        """Results of ``function`` over ``tasks``, in order, of which at most ``at_once`` run at a time.
+
+        While the caller waits for a result, ``idle`` is called now and then.
+        """
         limit = min(self.n_jobs, at_once or self.n_jobs)
         waiting: deque[Future[Result]] = deque()
+
+        def first() -> Result:
+            future = waiting.popleft()
+            while idle is not None and not wait([future], timeout=_IDLE).done:
+                idle()
+            return future.result()
+
         for task in tasks:
             if len(waiting) >= limit:
-                yield waiting.popleft().result()
+                yield first()
             waiting.append(self._pool.submit(function, task))
         while waiting:
-            yield waiting.popleft().result()
+            yield first()
 
     def run(self, function: Callable[[Task], object], tasks: Sequence[Task]) -> None:
         """Call ``function`` on every task; the results are dropped.

@@ -16,8 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.checks import switch
 from hopscale.exceptions import GraphError, in_short, warn
-from hopscale.graph import AttributedGraph, Directed, SymmetricArray, name_array, shown_name
+from hopscale.graph import AttributedGraph, Directed
+from hopscale.indexed import labels_at
 from hopscale.io.naming import Names, as_names, known_rows, united
+from hopscale.matrices import OwnArray, SymmetricArray
+from hopscale.names import DistinctNames, name_array
 
 __all__ = ["FeatureEntries", "amounts", "assemble", "label_array", "labels_at"]
 
@@ -55,9 +58,12 @@ def assemble(
     self_loops = switch("self_loops", self_loops)
     ends = ends.ordered()
     if node_ids is None and (entries or features is None):
-        names, (rows, *others) = united(ends, *([entries.listed] if entries else []))
-        for listed in others:
-            _warn_if_apart(rows, listed, names)
+        mentioned = [entries.listed.ordered()] if entries else []
+        names, (rows, *listed_rows) = united(ends, *mentioned)
+        names = names.view(DistinctNames)
+        if entries:
+            [listed] = listed_rows
+            _warn_if_apart(ends, mentioned[0], names)
     else:
         names = as_names(node_ids) if node_ids is not None else _row_numbers(ends, features)
         rows = known_rows(ends, names, source="edges", things="nodes")
@@ -67,8 +73,6 @@ def assemble(
         features, feature_names = _feature_matrix(entries, listed, len(names), feature_names)
     if labels_of is not None:
         labels = labels_of(names)
-    elif isinstance(labels, Mapping):
-        labels = label_array(labels, names)
     return AttributedGraph(
         _adjacency(rows, weights, len(names), arcs=directed is not None, self_loops=self_loops),
         features,
@@ -116,23 +120,6 @@ def label_array(labels: Mapping[Any, Any], names: NDArray[Any]) -> NDArray[Any]:
     return labels_at([label for _, label in given], at)
 
 
-def labels_at(values: Sequence[Any], at: NDArray[Any]) -> NDArray[Any]:
-    """``values[at]``; where ``at`` is -1 there is NaN among numbers and None among other labels."""
-    try:
-        typed = np.array(values)
-    except ValueError:  # lists of different lengths
-        typed = np.empty(0, dtype=object)
-    is_complete = at.min(initial=0) >= 0
-    if typed.dtype.kind in "biuf" and (is_complete or typed.ndim == 1):
-        return typed[at] if is_complete else np.append(typed.astype(np.float64), np.nan)[at]
-    if is_complete and all(isinstance(label, str) for label in values):
-        return typed[at]
-    pool = np.empty(len(values) + 1, dtype=object)  # the last one None
-    for row, label in enumerate(values):  # one by one: NumPy would take arrays for rows
-        pool[row] = label
-    return pool[at]
-
-
 def _numbers(values: Any, what: str, where: Callable[[int], str]) -> NDArray[np.float64]:
     """Numbers in one dimension; what is none is refused with its place."""
     if isinstance(values, np.ma.MaskedArray):
@@ -177,16 +164,12 @@ def _row_numbers(ends: Names, features: Any) -> NDArray[np.int64]:
     return np.arange(n, dtype=np.int64)
 
 
-def _warn_if_apart(rows: NDArray[Any], listed: NDArray[Any], names: NDArray[Any]) -> None:
+def _warn_if_apart(ends: Names, listed: Names, names: NDArray[Any]) -> None:
     """Ids such as 7 in one source and "7" in the other would only show as poor vectors later."""
-    if not len(rows) or not len(listed):
-        return
-    connected = np.zeros(len(names), dtype=bool)
-    connected[rows] = True
-    if not connected[listed].any():
+    if len(ends) and len(listed) and len(names) == len(ends.vocabulary) + len(listed.vocabulary):
         warn(
-            f"none of the {len(listed)} nodes with features is in an edge: are the ids of the same kind? "
-            f"Edges have {shown_name(names, rows[0, 0])}, features {shown_name(names, listed[0])}"
+            f"none of the {len(listed.vocabulary)} nodes with features is in an edge: are the ids of the same kind? "
+            f"Edges have {in_short(ends.at(0))}, features {in_short(listed.at(0))}"
         )
 
 
@@ -217,7 +200,7 @@ def _feature_matrix(
         vocabulary = united(used)[0] if entries.vocabulary is None else entries.vocabulary
     u = listed if entries.rows is None else listed[entries.rows]
     f = known_rows(used, vocabulary, source="feature entries", things="feature_names")
-    return _matrix(u, f, entries.values, (n, len(vocabulary))), vocabulary
+    return OwnArray(_matrix(u, f, entries.values, (n, len(vocabulary)))), vocabulary
 
 
 def _matrix(

@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale._core import _native
-from hopscale.exceptions import FileFormatError, Setting, in_short
+from hopscale.exceptions import FileFormatError, Setting, in_short, warn
 from hopscale.graph import name_array
 from hopscale.io.columns import looks_like_header
 from hopscale.io.content import as_text
 from hopscale.io.naming import Coder, Names
 
-__all__ = ["Rows", "read_columns", "read_pairs", "read_rows"]
+__all__ = ["Rows", "amount_column", "read_columns", "read_pairs", "read_rows", "warn_of_first_line"]
 
 # Names of each group of columns, and the amounts if there are any.
 _Columns = tuple[list[Names], NDArray[np.float64] | None]
@@ -147,6 +147,36 @@ def read_columns(rows: Rows, groups: Sequence[tuple[int, ...]], amount_at: int |
         return None
     names, amounts = read
     return list(map(_without_blanks, names)), amounts
+
+
+def warn_of_first_line(first: str, second: str, path: str | os.PathLike[str], things: str, names: str) -> None:
+    """Say that a first line, which may be a header, is read as data."""
+    warn(
+        f"{path}: the first line is read as {things}, {in_short(first)} and {in_short(second)}, which no other "
+        "line names; if it names the columns, give ",
+        Setting("header", True),
+        f" or call them {names}, and if it does not, give ",
+        Setting("header", False),
+    )
+
+
+def amount_column(rows: Rows, layout: str, named: str | None, advice: str = "") -> int | None:
+    """Column of the weights or values: the one that was named, else the third if there is one."""
+    line, cells = rows.first()
+    if len(cells) < 2 or (len(cells) > 3 and named is None):
+        raise FileFormatError(
+            f"{rows.path}, line {line}: {len(cells)} column(s); expected {layout}, the last if there is one",
+            *((", but ", *rows.columns) if rows.header else ()),
+            advice if len(cells) > 3 else "",
+        )
+    if rows.header and len(rows.header) < len(cells):
+        raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s), but ", *rows.columns)
+    if named is not None:
+        at = rows.position(named)
+        if at >= len(cells):
+            raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s), but ", *rows.columns)
+        return at
+    return 2 if len(cells) == 3 else None
 
 
 def _columns_at_once(

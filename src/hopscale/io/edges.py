@@ -13,10 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import GraphError, in_short
 from hopscale.graph import AttributedGraph, is_missing
+from hopscale.indexed import check_common, feature_rows, has_index, index_names, is_default, rows_by_id
 from hopscale.io.assemble import FeatureEntries, amounts, assemble
-from hopscale.io.naming import Names
+from hopscale.io.naming import Names, as_names, listing, united
+from hopscale.names import positions
 
-__all__ = ["entries_by_node", "from_edges"]
+__all__ = ["entries_by_node", "from_edges", "lists_by_id"]
 
 
 def from_edges(
@@ -40,18 +42,21 @@ def from_edges(
         ``{node: [feature, ...]}`` (a feature listed twice counts once),
         ``{node: {feature: value}}``, or ``{node: vector}`` with NumPy vectors of one length, whose
         features are named 0, 1, ...; a node with None has no features. Or a sparse or dense matrix with
-        one row per node, in the order of ``node_ids``.
+        one row per node, in the order of ``node_ids``. Or a data frame of numbers, or a Series of lists,
+        with the nodes as index.
     weights : array-like of shape (E,), optional
-        With weights, edges that are repeated, in either direction, **add up**.
+        With weights, edges that are repeated, in either direction, **add up**. An edge of weight 0 is
+        none; its nodes are nodes all the same. A Series is matched with the index of the edges, or with
+        their row numbers where they have no index.
     node_ids : sequence of hashable, optional
         All nodes, in order; edges and features may then name no others. Without it the nodes are
         those seen in edges and features, sorted if all are whole numbers, else as first seen, edges
         before features; a feature matrix then stands for the ids 0..n-1.
     feature_names : sequence of hashable, optional
         All features, in order. Without it: those seen, ordered as nodes are.
-    labels : mapping or array-like of shape (n,), optional
-        ``{node: label}``, or one label a node in node order. Nodes that a mapping leaves out get NaN
-        among numbers, None among other labels.
+    labels : mapping, Series or array-like of shape (n,), optional
+        ``{node: label}``, a Series with the nodes as index, or one label a node in node order. Nodes that
+        are left out get NaN among numbers, None among other labels.
     self_loops : bool, default=False
         Keep self-loops.
 
@@ -62,7 +67,8 @@ def from_edges(
     Warns
     -----
     HopscaleWarning
-        If no node that has features is in any edge: most often ``7`` here and ``"7"`` there.
+        If no node that has features is in any edge: most often ``7`` here and ``"7"`` there. If labels, or
+        rows of a data frame while ``node_ids`` are given, belong to no node.
 
     Notes
     -----
@@ -82,15 +88,55 @@ def from_edges(
     ['ann', 'bob', 'eve', 'zoe']
     """
     ends = _endpoints(edges)
+    if has_index(features):
+        features, feature_names, node_ids = _indexed_features(features, ends, node_ids, feature_names)
     return assemble(
         ends,
-        None if weights is None else _edge_weights(weights, ends),
+        None if weights is None else _edge_weights(_in_order_of_edges(weights, edges), ends),
         entries_by_node(features) if isinstance(features, Mapping) else features,
         node_ids=node_ids,
         feature_names=feature_names,
         labels=labels,
         self_loops=self_loops,
     )
+
+
+def _indexed_features(features: Any, ends: Names, node_ids: Any, feature_names: Any) -> tuple[Any, Any, NDArray[Any]]:
+    """Rows of a data frame, or lists of a Series, matched by index; with the names of the features and of all nodes."""
+    if node_ids is None:
+        listed = index_names(features, "features")
+        ends = ends.ordered()
+        ids, _ = united(ends, Names.of(listed))
+        if not is_default(features.index):  # which is refused with more advice below
+            check_common(listed, ends.vocabulary, "features")
+    else:
+        ids = as_names(node_ids)
+    if hasattr(features, "columns"):
+        return (*feature_rows(features, ids, feature_names), ids)
+    return lists_by_id(features, ids), feature_names, ids
+
+
+def lists_by_id(features: Any, ids: NDArray[Any]) -> dict[Hashable, Any]:
+    """Features by node from a column of lists with an index; a missing cell means none."""
+    at, cells = rows_by_id(features, ids, "features"), features.tolist()
+    given = zip(ids[at >= 0].tolist(), map(cells.__getitem__, at[at >= 0].tolist()), strict=True)
+    return {node: None if is_missing(own) else own for node, own in given}
+
+
+def _in_order_of_edges(weights: Any, edges: Any) -> Any:
+    """Weights by edge: those with an index are matched with the index of the edges, or with their row numbers."""
+    if not has_index(weights) or hasattr(weights, "columns"):
+        return weights
+    rows = index_names(weights, "weights")
+    here = index_names(edges, "edges") if has_index(edges) else np.arange(len(rows))
+    at = positions(here, rows) if len(rows) else np.empty(0, dtype=np.int64)
+    if len(here) != len(rows) or at.min(initial=0) < 0:
+        raise GraphError(
+            "the index of weights must be that of the edges, or their row numbers where they have none: "
+            f"weights has {listing(rows.tolist())} and edges {listing(here.tolist())}; pass .to_numpy() if the weights "
+            "are in the order of the edges"
+        )
+    return np.asarray(weights)[at]
 
 
 def entries_by_node(features: Mapping[Any, Any]) -> FeatureEntries:

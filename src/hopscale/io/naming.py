@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice, repeat
+from functools import reduce
+from itertools import chain, islice
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, ParameterError, in_short
-from hopscale.graph import name_array, shown_name
+from hopscale.names import as_names, is_dense, name_array, positions, shown_name, value_span, whole_numbers
 
 __all__ = [
     "Coder",
@@ -31,9 +32,6 @@ __all__ = [
 ]
 
 Unknown = Literal["isolate", "error"]
-
-# Floats from here on no longer tell neighbouring whole numbers apart.
-_EXACT_FLOAT = 2.0**53
 
 
 class Coder(dict[Hashable, int]):
@@ -77,7 +75,7 @@ class Names:
         if isinstance(values, list) and set(map(type, values)) == {int}:
             values = name_array(values)
         if isinstance(values, np.ndarray):
-            whole = _whole(values)
+            whole = whole_numbers(values)
             if whole is not None:
                 vocabulary, codes = _factorized(whole)
                 return cls(codes, vocabulary, is_ordered=True)
@@ -85,6 +83,11 @@ class Names:
             values = chain.from_iterable(map(np.ndarray.tolist, pieces))
         coder = Coder()
         return cls(coder.codes(values), name_array(coder))
+
+    @classmethod
+    def each(cls, names: NDArray[Any]) -> Names:
+        """Column that has every one of some distinct names once."""
+        return cls(np.arange(len(names), dtype=np.int32), names)
 
     @classmethod
     def beside(cls, columns: Sequence[Names]) -> Names:
@@ -132,24 +135,10 @@ class Names:
         names = self.vocabulary[order]
         if _all_whole(names):
             by_value = np.argsort(names, kind="stable")
-            order, names = order[by_value], names[by_value]
+            order, names = order[by_value], name_array(names[by_value])
         rank = np.zeros(len(self.vocabulary), dtype=np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
         return Names(rank[self.codes], names, is_ordered=True)
-
-
-def as_names(values: Iterable[Hashable] | NDArray[Any]) -> NDArray[Any]:
-    """Array of names; floats that are all whole numbers, as spreadsheets write them, become ints.
-
-    Examples
-    --------
-    >>> as_names(np.array([0.0, 2.0]))
-    array([0, 2])
-    >>> as_names(["a", 1])
-    array(['a', 1], dtype=object)
-    """
-    whole = _whole(values) if isinstance(values, np.ndarray) else None
-    return name_array(values) if whole is None else whole
 
 
 def united(*columns: Names) -> tuple[NDArray[Any], list[NDArray[Any]]]:
@@ -169,13 +158,8 @@ def united(*columns: Names) -> tuple[NDArray[Any], list[NDArray[Any]]]:
     if len(filled) < 2:
         return (filled or [np.empty(0, dtype=np.int64)])[0], [column.codes for column in ordered]
     joined = _joined(filled)
-    if joined.dtype == np.int64:
-        names = Names.of(joined)
-    else:
-        listed = joined.tolist()
-        row = dict(zip(dict.fromkeys(listed), range(len(listed)), strict=False))
-        names = Names(np.fromiter(map(row.__getitem__, listed), dtype=np.int32), name_array(row))
-        names = names.ordered() if _all_whole(names.vocabulary) else names
+    names = Names.of(joined) if joined.dtype == np.int64 else reduce(_followed, filled[1:], Names.each(filled[0]))
+    names = names.ordered() if _all_whole(names.vocabulary) else names
     starts = np.cumsum([0, *map(len, vocabularies)])
     return names.vocabulary, [names.codes[start:][own.codes] for start, own in zip(starts, ordered, strict=False)]
 
@@ -192,7 +176,7 @@ def rows_of(column: Names, names: NDArray[Any]) -> NDArray[Any]:
         return column.codes
     if len(names) == 0 or len(column) == 0:
         return np.full(column.codes.shape, -1, dtype=np.int64)
-    return _positions(column.vocabulary, names)[column.codes]
+    return positions(column.vocabulary, names)[column.codes]
 
 
 def known_rows(column: Names, names: NDArray[Any], *, source: str, things: str) -> NDArray[Any]:
@@ -236,22 +220,17 @@ def listing(names: Iterable[Hashable]) -> str:
     return ", ".join(shown[:5]) + (", ..." if len(shown) > 5 else "")
 
 
-def _whole(values: NDArray[Any]) -> NDArray[np.int64] | None:
-    """Numbers of an array as int64, None if they are not all whole or do not fit."""
-    if values.ndim != 1 or isinstance(values, np.ma.MaskedArray):
-        return None
-    if values.dtype.kind == "f":
-        with np.errstate(over="ignore"):  # all that float16 holds is smaller
-            whole = np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) < _EXACT_FLOAT)
-        return values.astype(np.int64) if whole.all() else None
-    # uint64 reaches past int64, where a cast would wrap around to negative names.
-    fits = values.dtype.kind == "i" or (values.dtype.kind == "u" and int(values.max(initial=0)) < 2**63)
-    return values.astype(np.int64, copy=False) if fits else None
-
-
 def _joined(vocabularies: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Vocabularies one after the other; an empty one is of no type."""
     return np.concatenate([names for names in vocabularies if len(names)] or vocabularies)
+
+
+def _followed(column: Names, others: NDArray[Any]) -> Names:
+    """A column and other names after it, which are distinct among themselves: only those of the column are hashed."""
+    at = positions(others, column.vocabulary)
+    new = np.flatnonzero(at < 0)
+    at[new] = len(column.vocabulary) + np.arange(len(new), dtype=np.int32)
+    return Names(np.concatenate([column.codes, at]), np.concatenate([column.vocabulary, others[new]]))
 
 
 def _all_whole(names: NDArray[Any]) -> bool:
@@ -277,8 +256,8 @@ def _factorized(column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[n
     """Different numbers of a column, sorted, and the position of each entry among them."""
     if not len(column):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32)
-    low, span = _span(column)
-    if not _is_dense(span, len(column)):
+    low, span = value_span(column)
+    if not is_dense(span, len(column)):
         # Sorting took 1.6 s where numpy.unique (2.4) took 6.9 s, for 2·10^7 names.
         ordered = np.sort(column)
         names = ordered[np.append(True, ordered[1:] != ordered[:-1])]
@@ -287,33 +266,3 @@ def _factorized(column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[n
     present = np.zeros(span, dtype=bool)
     present[offsets] = True
     return np.flatnonzero(present) + low, (np.cumsum(present, dtype=np.int32) - np.int32(1))[offsets]
-
-
-def _positions(column: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
-    """Position in ``names`` of each entry of an array of names, -1 where it is not there."""
-    if column.dtype != np.int64 or names.dtype != np.int64:
-        try:
-            row = dict(zip(names.tolist(), range(len(names)), strict=True))
-        except TypeError as error:
-            raise GraphError(f"names of nodes and features must be hashable ({error})") from None
-        return np.fromiter(map(row.get, column.tolist(), repeat(-1)), dtype=np.int32, count=len(column))
-    low, span = _span(names)
-    if _is_dense(span, len(names) + len(column)):
-        position = np.full(span, -1, dtype=np.int64)
-        position[names - low] = np.arange(len(names))
-        inside = (column >= low) & (column <= low + span - 1)
-        return np.where(inside, position[np.where(inside, column - low, 0)], -1)
-    order = np.argsort(names, kind="stable")
-    found = order[np.minimum(np.searchsorted(names[order], column), len(names) - 1)]
-    return np.where(names[found] == column, found, -1)
-
-
-def _span(column: NDArray[Any]) -> tuple[int, int]:
-    """Smallest value and number of values up to the largest, as Python ints, which cannot overflow."""
-    low = int(column.min())
-    return low, int(column.max()) - low + 1
-
-
-def _is_dense(span: int, count: int) -> bool:
-    """Whether an array over the whole range is no larger than sorting the names would be."""
-    return span <= 8 * count + 1024

@@ -7,9 +7,10 @@ from typing import Any
 
 from hopscale.exceptions import GraphError, in_short
 from hopscale.graph import AttributedGraph, Directed
+from hopscale.indexed import feature_rows, has_index, is_keyed
 from hopscale.io.assemble import amounts, assemble
-from hopscale.io.edges import entries_by_node
-from hopscale.io.naming import Names, check_attributes
+from hopscale.io.edges import entries_by_node, lists_by_id
+from hopscale.io.naming import Names, as_names, check_attributes
 
 __all__ = ["from_networkx"]
 
@@ -60,7 +61,7 @@ def from_networkx(
     """
     if isinstance(graph, type) or not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise GraphError(f"expected a networkx graph, not {type(graph).__name__}")
-    check_attributes(features=None if isinstance(features, Mapping) else features, weight=weight, label=label)
+    check_attributes(features=None if is_keyed(features) else features, weight=weight, label=label)
     nodes = list(graph.nodes)
     arcs = list(graph.edges(data=weight, default=_MISSING) if weight is not None else graph.edges(data=False))
     ends = Names.of(end for arc in arcs for end in arc[:2])
@@ -71,12 +72,20 @@ def from_networkx(
             weight,
             lambda row: f"the edge {in_short(arcs[row][0])} to {in_short(arcs[row][1])}",
         )
-    by_node = features if isinstance(features, Mapping) else _attribute(graph, features, default="features")
+    feature_names = None
+    if has_index(features) and hasattr(features, "columns"):
+        given, feature_names = feature_rows(features, as_names(nodes), None)
+    elif has_index(features):
+        given = entries_by_node(lists_by_id(features, as_names(nodes)))
+    else:
+        by_node = features if isinstance(features, Mapping) else _attribute(graph, features, default="features")
+        given = entries_by_node(by_node) if by_node is not None else None
     return assemble(
         ends.reshaped(2),
         weights,
-        entries_by_node(by_node) if by_node is not None else None,
+        given,
         node_ids=nodes,
+        feature_names=feature_names,
         labels=_attribute(graph, label),
         self_loops=self_loops,
         directed=directed if graph.is_directed() else None,

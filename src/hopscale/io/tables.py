@@ -10,17 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import GraphError, HopscaleError, Setting, in_short, warn
+from hopscale.exceptions import GraphError, HopscaleError, MissingPackageError, Setting, in_short, warn
 from hopscale.graph import AttributedGraph, name_array, repeated_name
 from hopscale.io.assemble import FeatureEntries, amounts, assemble, label_array
 from hopscale.io.columns import WIDE_TABLE, is_amount_name, is_node_name
+from hopscale.io.indexed import ids_as_column
 from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown, known_rows, listing, rows_of
 
 __all__ = ["MissingPackageError", "from_tables"]
-
-
-class MissingPackageError(HopscaleError, ImportError):
-    """A door needs a package that is not installed."""
 
 
 # Types of NumPy's that Arrow does not take from a column of objects as what they are.
@@ -61,13 +58,14 @@ def from_tables(
         or alike, else the graph is unweighted. Repeated edges, in either direction, count once without
         weights and add up with them; ``graph.n_edges`` tells how many are left.
     node, feature : str, optional
-        Columns of ``features``; by default the first two. ``node`` is also that of ``labels``.
+        Columns of ``features``; by default the first two, or the index and the first column where the index
+        holds the nodes. ``node`` is also that of ``labels``.
     value : str, optional
         Column of ``features``; by default the third and last column if it is called value, weight,
         count, score or alike. Other columns are refused unless ``feature`` is given: a wide table would
         be misread.
     labels : table, optional
-        One (node, label) a row.
+        One (node, label) a row, or a Series with the nodes as index.
     label : str, optional
         Column of ``labels``; by default the last.
     unknown : {"isolate", "error"}, default="isolate"
@@ -106,10 +104,16 @@ def from_tables(
     ends = Names.beside([table.names(source, 0), table.names(target, 1)]).ordered()
     if weight is None:
         weight = _weight_column(table, source, target)
-    entries = None if features is None else _entries(_Table(features, "features"), node, feature, value)
+    entries = (
+        None
+        if features is None
+        else _entries(_Table(ids_as_column(features, "features", node), "features"), node, feature, value)
+    )
     if entries is not None and unknown == "error":
         known_rows(entries.listed, ends.vocabulary, source="features", things="nodes of the edges")
-    column = None if labels is None else partial(_labels, _Table(labels, "labels"), node, label, unknown)
+    column = None
+    if labels is not None:
+        column = partial(_labels, _Table(ids_as_column(labels, "labels", node), "labels"), node, label, unknown)
     weights = None if weight is None else table.amounts(weight)
     return assemble(ends, weights, entries, labels_of=column, self_loops=self_loops)
 

@@ -8,21 +8,22 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from hopscale.checks import KnownParameters, check_seed, checked_fields, choice, parameter, seed_of, switch, whole
+from hopscale.checks import KnownParameters, check_seed, checked_fields, parameter, seed_of, switch, whole
 from hopscale.compute.threads import Threads, checked_jobs
 from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, Setting, in_short
+from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
-from hopscale.io.vectors import write_vectors
 from hopscale.models.explanation import Explanations
 from hopscale.models.notices import warn_of_empty_dimensions, warn_of_lost_nodes
+from hopscale.models.outputs import VectorOutputs
 from hopscale.models.queries import no_feature_vectors
 from hopscale.solvers import PMI, SGNS, Solver
 
@@ -59,10 +60,18 @@ class _Fitted:
 
     parameters_: dict[str, Any]  # as they were at the time
     graph_: AttributedGraph  # only if it was to be kept
+    encoder_: FeatureEncoder | None  # of the node table that the features came from
 
 
 @dataclass(eq=False, repr=False)
-class NodeEmbedding(_Fitted, KnownParameters, Explanations, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class NodeEmbedding(
+    _Fitted,
+    KnownParameters,
+    Explanations,
+    VectorOutputs,
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Base of all models: learns ``embedding_``, a row for each of ``node_ids_``.
 
     A model is a dataclass whose fields are its parameters. Defining one registers it under its name, so that files and
@@ -179,6 +188,7 @@ class NodeEmbedding(_Fitted, KnownParameters, Explanations, TransformerMixin, Ba
         checked = copy(self)
         checked.__dict__.update(checked_fields(self))
         checked.parameters_ = self.parameters_now()
+        checked.encoder_ = graph.encoder
         with finite_numbers("weights, values or parameters are too far apart for single precision"):
             knowable = checked._learn(graph, seed_of(self.random_state))
             finite(checked.embedding_, checked.feature_embedding_)
@@ -215,16 +225,6 @@ class NodeEmbedding(_Fitted, KnownParameters, Explanations, TransformerMixin, Ba
         """Names that ``feature_names_`` has after a fit on a graph: refused where features get no vectors."""
         raise ParameterError(no_feature_vectors(self))
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns of ``embedding_``: scale and number."""
-        check_is_fitted(self)
-        names = [
-            f"hop{label}_{i}" if label[0].isdigit() else f"{label}_{i}"
-            for label, columns in self.scale_columns_.items()
-            for i in range(columns.stop - columns.start)
-        ]
-        return np.asarray(names, dtype=object)
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "embedding_")
 
@@ -243,35 +243,6 @@ class NodeEmbedding(_Fitted, KnownParameters, Explanations, TransformerMixin, Ba
     @abstractmethod
     def _restore(self, embedding: NDArray[np.float32], file: Any) -> None:
         """Set what was learnt, from node vectors and a file (:class:`hopscale.models.files.ModelFile`)."""
-
-    def export(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        what: Literal["nodes", "features"] = "nodes",
-        scale: int | str | None = None,
-        format: str | None = None,  # noqa: A002
-    ) -> None:
-        """Write vectors with their names as a table or as word2vec text.
-
-        Parameters
-        ----------
-        path : path-like
-            Its suffix says the format: ``.csv``, ``.tsv``, ``.parquet``, ``.npz`` or, for word2vec text,
-            ``.txt``, ``.vec`` or ``.w2v``.
-        what : {"nodes", "features"}, default="nodes"
-        scale : int or str, optional
-            Only the columns of one scale.
-        format : str, optional
-            As for :func:`hopscale.io.vectors.write_vectors`, where the suffix does not say.
-        """
-        check_is_fitted(self)
-        if choice("what", what, ["nodes", "features"]) == "nodes":
-            ids, vectors = self.node_ids_, self.node_vectors(scale)
-        else:
-            ids, vectors = self.feature_names_, self.feature_vectors(scale)  # refused where there are none
-        columns = self.get_feature_names_out()[self._columns(scale)]
-        write_vectors(path, ids, vectors, columns=columns, format=format)
 
 
 class SolverChoice:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,8 +19,8 @@ __all__ = ["few_shot"]
 
 
 def few_shot(
-    vectors: ArrayLike,
-    labels: ArrayLike,
+    vectors: Any,
+    labels: ArrayLike | Mapping[Any, Any],
     *,
     samples_per_class: int | Sequence[int] = (3, 6, 9, 12, 15, 18, 21, 24, 27, 30),
     C: float = 1.0,
@@ -35,9 +36,9 @@ def few_shot(
 
     Parameters
     ----------
-    vectors : array-like of shape (n, d)
+    vectors : array-like or data frame of shape (n, d), or fitted model
         One row per node.
-    labels : array-like of shape (n,)
+    labels : Series, mapping or array-like of shape (n,)
         As for :func:`hopscale.tasks.node_classification`.
     samples_per_class : int or sequence of int, default=(3, 6, ..., 30)
         Values of k. Of a class with no more than k nodes, all but one are trained on, with a warning.

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hopscale.exceptions import GraphError, in_short, warn
+from hopscale.exceptions import GraphError, ParameterError, in_short, warn
+from hopscale.indexed import has_index, index_names, is_default, is_keyed, labels_by_id
 
-__all__ = ["Task", "class_codes", "has_class", "has_value", "label_column", "likely_task"]
+__all__ = ["Task", "class_codes", "has_class", "has_value", "label_column", "likely_task", "matched"]
 
 Task = Literal["classification", "regression"]
 
 _FEW_VALUES = 20
 
 
-def likely_task(labels: ArrayLike) -> tuple[Task, str]:
+def likely_task(labels: ArrayLike | Mapping[Any, Any]) -> tuple[Task, str]:
     """Infer the task from the labels; returns the task and the reason.
 
     Integers, in any dtype, are classes if they take at most max(20, 2√n) values on n labelled nodes: 42 departments of
@@ -45,8 +46,42 @@ def likely_task(labels: ArrayLike) -> tuple[Task, str]:
     return "classification" if few else "regression", f"{distinct} different whole numbers on {n} labelled nodes"
 
 
-def label_column(labels: ArrayLike) -> NDArray[Any]:
+def matched(vectors: Any, labels: Any) -> tuple[Any, Any]:
+    """Vectors of a model, or those given, and the labels in their order.
+
+    Labels with an index, or ``{node: label}``, are matched by id with the nodes of the model, or with the index of a
+    data frame of vectors. All others are in the order of the vectors already.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> vectors = pd.DataFrame([[0.5], [1.5]], index=["a", "b"])
+    >>> matched(vectors, {"b": "right", "a": "left"})[1].tolist()
+    ['left', 'right']
+    """
+    ids = None
+    if hasattr(vectors, "embedding_"):
+        ids, vectors = getattr(vectors, "node_ids_", None), vectors.embedding_
+    elif hasattr(vectors, "fit"):
+        raise ParameterError(f"this {type(vectors).__name__} is not fitted yet: call fit first")
+    elif has_index(vectors) and not is_default(vectors.index):
+        ids = index_names(vectors, "vectors")
+    if not is_keyed(labels):
+        return vectors, labels
+    if ids is not None:
+        return vectors, labels_by_id(labels, ids)
+    if has_index(labels) and np.array_equal(np.asarray(labels.index), np.arange(len(vectors))):
+        return vectors, np.asarray(labels)
+    raise GraphError(
+        "labels have ids, but the vectors have no ids to match them with: pass the model itself, a data frame of "
+        "vectors with the ids as index, or labels as an array in the order of the vectors"
+    )
+
+
+def label_column(labels: Any) -> NDArray[Any]:
     """Labels as an array."""
+    if isinstance(labels, Mapping):
+        labels = list(labels.values())
     try:
         return np.asarray(labels)
     except ValueError as error:

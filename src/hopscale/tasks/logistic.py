@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from hopscale.compute.threads import checkpoint, ranges
 from hopscale.exceptions import warn
 
 __all__ = ["LogisticFit", "fit_logistic"]
@@ -26,6 +27,7 @@ _ROUNDING = 1e-14  # gᵀPg where rounding prevents further progress, see _lbfgs
 _MAX_ITERATIONS = 2000
 _MEMORY = 20  # steps that L-BFGS remembers
 _MAX_PRECONDITIONER = 2048  # columns; with more, a diagonal is used
+_MULTIPLICATIONS = 1 << 31  # in one matrix product: a fraction of a second, after which an interruption is heeded
 _CONSTANT = 1e-12  # columns with a smaller variance, relative to their mean square, are constant up to rounding
 
 
@@ -119,14 +121,18 @@ def fit_logistic(
     shift, deviation = np.zeros((len(parts), d)), np.ones((len(parts), d))
     if standardize:
         shift, deviation = _moments(X[:, :-1], parts.astype(np.float64))
+    blocks = _blocks(n, len(targets) * len(parts) * (d + 1))
 
     def gradient(W: Array, which: NDArray[np.int64]) -> tuple[Array, Array]:
-        logits = _product(_unscaled(W, shift[which], deviation[which]), X.T)
-        logits[absent[:, which]] = -np.inf
-        residuals = expit(logits, out=logits) if n_classes == 2 else _softmax(logits)
-        residuals -= targets[:, None]
-        residuals *= rows[which]
-        slopes = _product(residuals, X)
+        V, slopes = _unscaled(W, shift[which], deviation[which]), np.zeros_like(W)
+        for block in blocks:
+            checkpoint()
+            logits = _product(V, X[block].T)
+            logits[absent[:, which]] = -np.inf
+            residuals = expit(logits, out=logits) if n_classes == 2 else _softmax(logits)
+            residuals -= targets[:, None, block]
+            residuals *= rows[which, block]
+            slopes += _product(residuals, X[block])
         slopes[..., :-1] = (slopes[..., :-1] - slopes[..., -1:] * shift[which]) / deviation[which]
         slopes = C * slopes + penalty * W
         # The tolerance is about the gradient on vectors that are not centred, as scikit-learn has it.
@@ -151,10 +157,23 @@ def _preconditioner(X: Array, penalty: Array, C: float, n_classes: int) -> Array
     curvature = C / n_classes * (1 - 1 / n_classes)
     if len(penalty) > _MAX_PRECONDITIONER:
         return np.asarray(1 / (curvature * (X**2).sum(axis=0) + penalty))
-    hessian = curvature * (X.T @ X) + np.diag(penalty)
+    hessian = curvature * _gram(X) + np.diag(penalty)
     # More on the diagonal than rounding can take away, for columns that depend on each other.
     inverse = np.linalg.inv(hessian + np.diag(1e-11 * hessian.diagonal()))
     return np.asarray((inverse + inverse.T) / 2)
+
+
+def _blocks(n: int, multiplications: int) -> list[slice]:
+    """All rows of X, each of which takes so many multiplications, in pieces that take a moment."""
+    return [slice(*piece) for piece in ranges(n, max(1, _MULTIPLICATIONS // max(1, multiplications)))]
+
+
+def _gram(X: Array) -> Array:
+    product = np.zeros((X.shape[1], X.shape[1]))
+    for block in _blocks(len(X), X.shape[1] ** 2):
+        checkpoint()
+        product += X[block].T @ X[block]
+    return product
 
 
 def _product(stacked: Array, matrix: Array) -> Array:
@@ -175,7 +194,12 @@ def _softmax(logits: Array) -> Array:
 def _moments(X: Array, rows: Array) -> tuple[Array, Array]:
     """Mean and standard deviation of the columns over the rows of each part; 1 instead of a deviation of 0."""
     counts = rows.sum(axis=1, keepdims=True)
-    mean, square = rows @ X / counts, rows @ X**2 / counts
+    total, squares = np.zeros((len(rows), X.shape[1])), np.zeros((len(rows), X.shape[1]))
+    for block in _blocks(len(X), rows.shape[0] * X.shape[1]):
+        checkpoint()
+        total += rows[:, block] @ X[block]
+        squares += rows[:, block] @ X[block] ** 2
+    mean, square = total / counts, squares / counts
     variance = square - mean**2
     return mean, np.sqrt(np.where(variance > _CONSTANT * square, variance, 1))
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from hopscale.checks import number
-from hopscale.compute.threads import ranges
 from hopscale.exceptions import warn
 from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores
-from hopscale.tasks.splits import Record, Split, check_classes, in_parallel, seeded_splits
+from hopscale.tasks.scoring import score_splits
+from hopscale.tasks.splits import Record, Split, check_classes, seeded_splits
 
 __all__ = ["node_classification"]
 
@@ -22,8 +22,8 @@ _CHUNK_CELLS = 1 << 22  # largest number of their probabilities
 
 
 def node_classification(
-    vectors: ArrayLike,
-    labels: ArrayLike,
+    vectors: Any,
+    labels: ArrayLike | Mapping[Any, Any],
     *,
     C: float = 1.0,
     splits: int = 10,
@@ -31,16 +31,19 @@ def node_classification(
     standardize: bool = False,
     random_state: int = 0,
     n_jobs: int | None = None,
+    max_seconds: float | None = None,
+    progress: bool = False,
 ) -> list[Record]:
     """Score vectors by l2-regularised logistic regression on seeded splits, as in the paper.
 
     Parameters
     ----------
-    vectors : array-like of shape (n, d)
+    vectors : array-like or data frame of shape (n, d), or fitted model
         One row per node.
-    labels : array-like of shape (n,)
-        Class of each node. Nodes labelled NaN or None are ignored; so are those labelled -1 if the other labels
-        are the codes 0, 1, ..., k-1. Otherwise, as in ±1, -1 is a class.
+    labels : Series, mapping or array-like of shape (n,)
+        Class of each node, matched with the vectors as in :func:`hopscale.tasks.evaluate`. Nodes labelled
+        NaN or None are ignored; so are those labelled -1 if the other labels are the codes
+        0, 1, ..., k-1. Otherwise, as in ±1, -1 is a class.
     C : float, default=1.0
         Inverse of the regularisation strength: weight of the loss relative to the penalty ½‖w‖², as in
         scikit-learn.
@@ -54,6 +57,11 @@ def node_classification(
         Seed of the splits.
     n_jobs : int, optional
         Number of threads. The records do not depend on it.
+    max_seconds : float, optional
+        If the first split shows that all would take longer than this, fewer are scored, but one at least. How many
+        depends on the machine's speed; the records of those that are scored do not.
+    progress : bool, default=False
+        Show a progress bar, on the error stream and if that is a terminal.
 
     Returns
     -------
@@ -106,5 +114,7 @@ def node_classification(
 
     size = max(1, min(_CHUNK, _CHUNK_CELLS // (len(classes) * len(names))))
     parts = seeded_splits(len(classes), splits, test_size, random_state)
-    chunks = in_parallel(score, [parts[begin:end] for begin, end in ranges(splits, size)], n_jobs)
-    return [{"task": "classification", "split": split, **record} for split, record in enumerate(chain(*chunks))]
+    memory = 8.0 * len(classes) * (2 * X.shape[1] + (4 * size + 1) * len(names))
+    settings = {"n_jobs": n_jobs, "max_seconds": max_seconds, "progress": progress}
+    records = score_splits(score, parts, together=size, memory=memory, **settings)  # type: ignore[arg-type]
+    return [{"task": "classification", "split": split, **record} for split, record in enumerate(records)]

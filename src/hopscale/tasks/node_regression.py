@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,22 +11,24 @@ from sklearn.linear_model import enet_path
 from sklearn.metrics import r2_score
 
 from hopscale.checks import number
-from hopscale.compute.threads import Threads
+from hopscale.compute.threads import Threads, checkpoint, ranges
 from hopscale.exceptions import GraphError
 from hopscale.tasks.labels import has_value
-from hopscale.tasks.splits import LARGEST, Record, Split, check_vectors, in_parallel, seeded_splits
+from hopscale.tasks.scoring import score_splits
+from hopscale.tasks.splits import LARGEST, Record, Split, check_vectors, seeded_splits
 
 __all__ = ["node_regression"]
 
 Array = NDArray[np.float64]
 
 _MAX_ITERATIONS = 10_000
+_MULTIPLICATIONS = 1 << 31  # in one matrix product: a fraction of a second, after which an interruption is heeded
 _CONSTANT = 1e-12  # columns with a smaller variance, relative to that over all rows, are constant up to rounding
 
 
 def node_regression(
-    vectors: ArrayLike,
-    labels: ArrayLike,
+    vectors: Any,
+    labels: ArrayLike | Mapping[Any, Any],
     *,
     alpha: float = 0.01,
     l1_ratio: float = 0.5,
@@ -34,6 +37,8 @@ def node_regression(
     standardize: bool = False,
     random_state: int = 0,
     n_jobs: int | None = None,
+    max_seconds: float | None = None,
+    progress: bool = False,
 ) -> list[Record]:
     r"""Score vectors by elastic net regression on seeded splits, as in the paper.
 
@@ -46,16 +51,17 @@ def node_regression(
 
     Parameters
     ----------
-    vectors : array-like of shape (n, d)
+    vectors : array-like or data frame of shape (n, d), or fitted model
         One row per node.
-    labels : array-like of shape (n,)
-        Target of each node, used unchanged: take the logarithm first where the paper does (web traffic).
+    labels : Series, mapping or array-like of shape (n,)
+        Target of each node, matched with the vectors as in :func:`hopscale.tasks.evaluate`, used
+        unchanged: take the logarithm first where the paper does (web traffic).
         Nodes labelled NaN are ignored; -1 is a value.
     alpha : float, default=0.01
         Weight α of the penalty.
     l1_ratio : float, default=0.5
         Fraction ρ of the penalty that is l1.
-    splits, test_size, standardize, random_state, n_jobs
+    splits, test_size, standardize, random_state, n_jobs, max_seconds, progress
         As for :func:`hopscale.tasks.node_classification`.
 
     Returns
@@ -100,10 +106,13 @@ def node_regression(
     parts = seeded_splits(len(y), splits, test_size, random_state)
     with Threads():  # BLAS on a single thread
         Z = np.column_stack([X - X.mean(axis=0), y - y.mean()])
-        products = Z.T @ Z
+        products = _gram(Z, Z)
 
-    score = partial(_score, Z, products, alpha=alpha, l1_ratio=l1_ratio, standardize=standardize)
-    records = in_parallel(score, parts, n_jobs)
+    def score(chunk: Sequence[Split]) -> list[Record]:
+        return [_score(Z, products, split, alpha=alpha, l1_ratio=l1_ratio, standardize=standardize) for split in chunk]
+
+    settings = {"n_jobs": n_jobs, "max_seconds": max_seconds, "progress": progress}
+    records = score_splits(score, parts, together=1, memory=16.0 * Z.size, **settings)  # type: ignore[arg-type]
     return [{"task": "regression", "split": split, **record} for split, record in enumerate(records)]
 
 
@@ -133,11 +142,20 @@ def _covariance(Z: Array, products: Array, rows: NDArray[np.int64], others: NDAr
     Columns are centred over all rows, which keeps cancellation in the difference small.
     """
     if len(others) < len(rows):
-        total, squares = -Z[others].sum(axis=0), products - Z[others].T @ Z[others]
+        total, squares = -Z[others].sum(axis=0), products - _gram(Z[others], Z[others])
     else:
-        total, squares = Z[rows].sum(axis=0), Z[rows].T @ Z[rows]
+        total, squares = Z[rows].sum(axis=0), _gram(Z[rows], Z[rows])
     mean = total / len(rows)
     covariance = squares / len(rows) - np.outer(mean, mean)
     constant = covariance.diagonal() <= _CONSTANT * products.diagonal() / len(rows)
     covariance[constant] = covariance[:, constant] = 0
     return mean, covariance
+
+
+def _gram(x: Array, y: Array) -> Array:
+    """xᵀy, some rows at a time."""
+    product = np.zeros((x.shape[1], y.shape[1]))
+    for begin, end in ranges(len(x), max(1, _MULTIPLICATIONS // product.size)):
+        checkpoint()
+        product += x[begin:end].T @ y[begin:end]
+    return product

@@ -6,13 +6,13 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from hopscale.checks import number, whole
 from hopscale.compute.threads import Threads
 from hopscale.exceptions import GraphError, ParameterError
 from hopscale.graph import AttributedGraph
-from hopscale.tasks.labels import class_codes, label_column
+from hopscale.tasks.labels import class_codes, label_column, matched
 
 __all__ = [
     "LARGEST", "Record", "Split", "check_classes", "check_vectors", "graph_with", "held_out_splits", "in_parallel",
@@ -26,10 +26,14 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def check_vectors(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Validate vectors and labels and return them as arrays with one row per node; vectors become float64."""
+def check_vectors(vectors: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Validate vectors and labels and return them as arrays with one row per node; vectors become float64.
+
+    Both are as in :func:`hopscale.tasks.labels.matched`.
+    """
     if labels is None:
         raise GraphError("labels is None: this graph carries no labels to predict")
+    vectors, labels = matched(vectors, labels)
     try:
         if np.iscomplexobj(vectors):
             raise GraphError("vectors must be real numbers, not complex ones")
@@ -56,9 +60,7 @@ def check_vectors(vectors: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.flo
     return X, y
 
 
-def check_classes(
-    vectors: ArrayLike, labels: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.int64], list[Hashable]]:
+def check_classes(vectors: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray[np.int64], list[Hashable]]:
     """Validated vectors and class codes of the labelled nodes, and the names of the classes."""
     X, y = check_vectors(vectors, labels)
     classes, names = class_codes(y)

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from hopscale.checks import number, whole
 from hopscale.compute.threads import Threads
 from hopscale.exceptions import GraphError, ParameterError
+from hopscale.indexed import labels_by_id
 from hopscale.io import as_graph
 from hopscale.tasks.labels import class_codes
 from hopscale.tasks.logistic import fit_logistic
@@ -45,8 +46,9 @@ def transfer(
         otherwise a clone is fitted.
     source, target : AttributedGraph or what a model's ``fit`` takes
         Features are matched by name.
-    source_labels, target_labels : array-like, optional
-        Classes of the nodes; by default the graphs' own. As for :func:`hopscale.tasks.node_classification`.
+    source_labels, target_labels : Series, mapping or array-like, optional
+        Classes of the nodes, matched by id where they have an index or keys; by default the graphs'
+        own. As for :func:`hopscale.tasks.node_classification`.
     C : float, default=1.0
         As for :func:`hopscale.tasks.node_classification`.
     standardize : bool, default=False
@@ -110,7 +112,9 @@ def _codes(graphs: dict[str, Any], given: dict[str, Any]) -> tuple[NDArray[np.in
     """Codes of the classes of both graphs, and the number of classes; equal labels have equal codes."""
     labels = []
     for which, graph in graphs.items():
-        found = graph.labels if given[which] is None else np.asarray(given[which])
+        found = graph.labels
+        if given[which] is not None:
+            found = np.asarray(labels_by_id(given[which], graph.node_ids, f"{which}_labels"))
         if found is None:
             raise GraphError(f"the {which} graph carries no labels: pass {which}_labels")
         if found.shape != (graph.n_nodes,):

@@ -1,0 +1,163 @@
+"""Ways out of a fitted model: tables, files, vectors by id."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable
+from functools import wraps
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.utils.validation import check_is_fitted
+
+from hopscale.checks import choice
+from hopscale.io import as_graph
+from hopscale.io.tables import MissingPackageError
+from hopscale.io.vectors import write_vectors
+from hopscale.models.queries import VectorQueries
+from hopscale.names import name_array, positions
+
+__all__ = ["VectorOutputs"]
+
+
+class VectorOutputs(VectorQueries):
+    """Vectors of a fitted model with their names, in the forms that other programs take.
+
+    ``model["ann"]`` is the vector of a node, ``model[["ann", "bob"]]`` has a row for each of several, and
+    ``"ann" in model`` says whether there is one.
+    """
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)  # where scikit-learn makes data frames of what these methods return
+        for name in ("fit_transform", "transform"):
+            if name in cls.__dict__:
+                setattr(cls, name, _with_ids(cls.__dict__[name]))
+
+    def __getitem__(self, node: Any) -> NDArray[np.float32]:
+        check_is_fitted(self)
+        if not (isinstance(node, (list, np.ndarray)) or hasattr(node, "to_numpy")):
+            return self.embedding_[self._row(node)]
+        asked = name_array(node.tolist() if hasattr(node, "tolist") else list(node))
+        rows = positions(asked, self.node_ids_) if len(asked) else np.empty(0, dtype=np.int64)
+        if rows.min(initial=0) < 0:
+            self._row(asked[int(np.argmin(rows))])  # which is an error
+        return self.embedding_[rows]
+
+    def __contains__(self, node: Any) -> bool:
+        check_is_fitted(self)
+        return isinstance(node, Hashable) and node in self._node_index
+
+    __iter__ = None  # Python would ask for nodes 0, 1, 2, ... otherwise
+
+    def to_frame(self, what: Literal["nodes", "features"] = "nodes", scale: int | str | None = None) -> Any:
+        """Vectors as a pandas data frame with the ids of the nodes, or the names of the features, as index.
+
+        Parameters
+        ----------
+        what : {"nodes", "features"}, default="nodes"
+        scale : int or str, optional
+            Only the columns of one scale.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> from hopscale import MUSAE, datasets
+        >>> table = MUSAE(dimensions=8).fit(datasets.figure1()).to_frame(scale=1)
+        >>> table.columns.tolist(), table.index[:3].tolist()
+        (['hop1_0', 'hop1_1'], ['A', 'B', 'C'])
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingPackageError("data frames need pandas, which is not installed: pip install pandas") from error
+        names, vectors, columns = self._named_vectors(what, scale)
+        index = pd.Index(names.tolist(), tupleize_cols=False, name=what.removesuffix("s"))
+        return pd.DataFrame(vectors, index=index, columns=columns)
+
+    def to_dict(self, scale: int | str | None = None) -> dict[Any, NDArray[np.float32]]:
+        """Vectors by node, as ``networkx.set_node_attributes`` takes them.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> from hopscale import DeepWalk
+        >>> club = nx.karate_club_graph()
+        >>> model = DeepWalk(dimensions=4).fit(nx.Graph(club.edges))
+        >>> nx.set_node_attributes(club, model.to_dict(), "vector")
+        >>> club.nodes[33]["vector"].shape
+        (4,)
+        """
+        names, vectors, _ = self._named_vectors("nodes", scale)
+        return dict(zip(names.tolist(), vectors, strict=True))
+
+    def _named_vectors(
+        self, what: str, scale: int | str | None
+    ) -> tuple[NDArray[Any], NDArray[np.float32], NDArray[Any]]:
+        """Names of rows, vectors and names of columns."""
+        check_is_fitted(self)
+        if choice("what", what, ["nodes", "features"]) == "nodes":
+            ids, vectors = self.node_ids_, self.node_vectors(scale)
+        else:
+            ids, vectors = self.feature_names_, self.feature_vectors(scale)  # refused where there are none
+        return ids, vectors, self.get_feature_names_out()[self._columns(scale)]
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns of ``embedding_``: scale and number."""
+        check_is_fitted(self)
+        names = [
+            f"hop{label}_{i}" if label[0].isdigit() else f"{label}_{i}"
+            for label, columns in self.scale_columns_.items()
+            for i in range(columns.stop - columns.start)
+        ]
+        return np.asarray(names, dtype=object)
+
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        what: Literal["nodes", "features"] = "nodes",
+        scale: int | str | None = None,
+        format: str | None = None,  # noqa: A002
+    ) -> None:
+        """Write vectors with their names as a table or as word2vec text.
+
+        Parameters
+        ----------
+        path : path-like
+            Its suffix says the format: ``.csv``, ``.tsv``, ``.parquet``, ``.npz`` or, for word2vec text,
+            ``.txt``, ``.vec`` or ``.w2v``.
+        what : {"nodes", "features"}, default="nodes"
+        scale : int or str, optional
+            Only the columns of one scale.
+        format : str, optional
+            As for :func:`hopscale.io.vectors.write_vectors`, where the suffix does not say.
+        """
+        ids, vectors, columns = self._named_vectors(what, scale)
+        write_vectors(path, ids, vectors, columns=columns, format=format)
+
+
+def _with_ids(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method whose result has the ids of the nodes as index, where scikit-learn makes it a data frame of pandas.
+
+    Rows of other tables, polars' among them, have no names: they are in the order of the nodes, as those of arrays are.
+    """
+
+    @wraps(method)
+    def framed(self: Any, graph: Any, *args: Any, **kwargs: Any) -> Any:
+        chosen = vars(self).get("_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        if chosen != "pandas":
+            return method(self, graph, *args, **kwargs)
+        import pandas as pd
+
+        graph = as_graph(graph)
+        frame = method(self, graph, *args, **kwargs)
+        if isinstance(frame, pd.DataFrame) and len(frame) == graph.n_nodes:
+            frame.index = pd.Index(graph.node_ids.tolist(), tupleize_cols=False, name="node")
+        return frame
+
+    return framed
