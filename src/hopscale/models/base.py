@@ -22,8 +22,8 @@ from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
 from hopscale.models.explanation import Explanations
-from hopscale.models.notices import warn_of_empty_dimensions, warn_of_lost_nodes
-from hopscale.models.outputs import VectorOutputs
+from hopscale.models.extension import Extension
+from hopscale.models.notices import check_second, warn_of_empty_dimensions, warn_of_lost_nodes, warn_of_missing_rows
 from hopscale.models.queries import no_feature_vectors
 from hopscale.solvers import PMI, SGNS, Solver
 
@@ -68,7 +68,7 @@ class NodeEmbedding(
     _Fitted,
     KnownParameters,
     Explanations,
-    VectorOutputs,
+    Extension,
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
@@ -170,6 +170,7 @@ class NodeEmbedding(
         Parameters
         ----------
         graph : AttributedGraph, networkx graph, (adjacency, features) or path of an ``.npz`` file
+            Two matrices are passed as a pair: ``fit((adjacency, features))``.
         y : ignored
 
         Returns
@@ -177,6 +178,7 @@ class NodeEmbedding(
         self
         """
         self.check_parameters()
+        check_second(graph, y, "fit")
         graph = as_graph(graph)
         if not graph.adjacency.nnz:
             raise GraphError(
@@ -207,12 +209,49 @@ class NodeEmbedding(
 
     def fit_transform(self, graph: Any, y: Any = None) -> NDArray[np.float32]:
         """Learn and return the nodes' vectors, ``embedding_``."""
+        check_second(graph, y, "fit_transform")
         return self.fit(graph).embedding_
 
-    def transform(self, graph: Any) -> NDArray[np.float32]:
-        """Vectors of the nodes of another graph: refused, unless the model says otherwise."""
+    def transform(self, graph: Any, y: Any = None) -> NDArray[np.float32]:
+        """Vectors of the nodes of a graph, each with all that it has around it: old neighbours and their features too.
+
+        A node's vector comes from what walks meet around it **in the graph that is passed**, and from nothing that the
+        model remembers. So pass the whole graph around the nodes: a node that the model knows, with only the edges of
+        today, gets another vector than in ``embedding_``, and a new node whose neighbours come without their features
+        has blocks of zeros. A warning counts such nodes. :meth:`extend` takes the new rows alone and joins them to the
+        graph of the fit.
+
+        Features are matched by name; those that the model has not seen are ignored, with a warning that
+        counts them. The feature vectors stay as they are. On the graph of ``fit``, the direct solver gives
+        the same vectors again.
+
+        Parameters
+        ----------
+        graph : AttributedGraph, networkx graph, (adjacency, features) or path of an ``.npz`` file
+        y : ignored
+
+        Returns
+        -------
+        ndarray of shape (n, dimensions)
+
+        Raises
+        ------
+        NotInductiveError
+            If the model learns nothing but the vectors of the training nodes.
+        """
         check_is_fitted(self)
+        self._check_inductive()
+        check_second(graph, y, "transform")
+        graph = as_graph(graph)
+        found = self._placed(graph, 0)
+        warn_of_missing_rows(self, graph, found)
+        return found
+
+    def _check_inductive(self) -> None:
         raise self._not_inductive("it learns nothing but the vectors of the training nodes")
+
+    def _placed(self, graph: AttributedGraph, first: int) -> NDArray[np.float32]:
+        raise NotImplementedError  # by those that are inductive
 
     def _not_inductive(self, reason: str) -> NotInductiveError:
         return NotInductiveError(

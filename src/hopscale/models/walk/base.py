@@ -9,13 +9,11 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import choice, parameter, whole
 from hopscale.compute.svd import MAX_RANK
 from hopscale.exceptions import GraphError, ParameterError, Setting, in_short, warn
 from hopscale.graph import AttributedGraph, name_array
-from hopscale.io import as_graph
 from hopscale.models.base import NodeEmbedding, SolverChoice, finite, finite_numbers
 from hopscale.models.surroundings import ContextKind, log_ratios
 from hopscale.models.walk_state import checked_hops, restore, state
@@ -134,31 +132,27 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
             for solution, columns in zip(solutions, self.scale_columns_.values(), strict=True)
         ]
 
-    def transform(self, graph: Any) -> NDArray[np.float32]:
-        """Vectors of the nodes of another graph, or of this one with new nodes in it.
-
-        Features are matched by name; those that the model has not seen are ignored, with a warning that
-        counts them. The feature vectors stay as they are. On the graph of ``fit``, the direct solver gives
-        the same vectors again.
-
-        Parameters
-        ----------
-        graph : AttributedGraph, networkx graph, (adjacency, features) or path of an ``.npz`` file
-
-        Returns
-        -------
-        ndarray of shape (n, dimensions)
-        """
-        check_is_fitted(self)
+    def _check_inductive(self) -> None:
         if self.context_ != "features":
             raise self._not_inductive("its context holds the training nodes themselves")
-        graph = as_graph(graph)
-        context = WalkContext(Transitions(graph.adjacency, *self.bias_), self._matched_features(graph), self.start)
-        found, first = np.empty((graph.n_nodes, self.embedding_.shape[1]), dtype=np.float32), 0
+
+    def _placed(self, graph: AttributedGraph, first: int) -> NDArray[np.float32]:
+        features, transitions = self._matched_features(graph), Transitions(graph.adjacency, *self.bias_)
+        nodes = np.arange(graph.n_nodes) >= first
+        if first and isinstance(self.solver_, PMI) and not any(solution.sampled for solution in self.solutions_):
+            # Exact rows need no more of the graph than is within the reach of walks. Samples are drawn by row, and
+            # training goes over all nodes: these would be others there.
+            near = nodes.copy()
+            for _ in range(max(scale.hops[-1] for scale in self.scales_)):
+                near |= transitions.reaches(near)
+            features, nodes = features[near], nodes[near]
+            transitions = replace(transitions, adjacency=graph.adjacency[near][:, near])
+        context = WalkContext(transitions, features, self.start)
+        found, begin = np.empty((int(nodes.sum()), self.embedding_.shape[1]), dtype=np.float32), 0
         with finite_numbers("the model does not fit the graph, or its file is damaged"), self._engine() as engine:
             for vectors in self.solver_.project(context, self.solutions_, engine, self.seed_):
-                columns = slice(first, first := first + vectors.shape[1])
-                found[:, columns] = vectors
+                columns = slice(begin, begin := begin + vectors.shape[1])
+                found[:, columns] = vectors if nodes.all() else vectors[nodes]
                 del vectors  # before the next are made
             return finite(found)
 
