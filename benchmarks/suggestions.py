@@ -33,7 +33,9 @@ WITH_FEATURES = ("MUSAE", "MUSAE, ego", "AE")
 Scores = Callable[[np.ndarray], np.ndarray]  # of some rows with everything
 
 
-def found(scores: Scores, known: sp.csr_array, hidden: sp.csr_array, nodes: np.ndarray, overall: bool) -> dict[str, Any]:
+def found(
+    scores: Scores, known: sp.csr_array, hidden: sp.csr_array, nodes: np.ndarray, overall: bool
+) -> dict[str, Any]:
     """How much of what is hidden is among the best of each node, and among the best of all."""
     shares, best = [], [(np.zeros(0), np.zeros(0, bool))]
     for begin in range(0, hidden.shape[0], BLOCK):

@@ -154,7 +154,9 @@ class _Search:
 
     def _merge(self) -> None:
         """Compute what waits, and keep the best k of each query."""
-        query, row = (np.concatenate(parts) for parts in zip(*self._waiting, strict=True)) if self._waiting else ([], [])
+        query, row = (
+            (np.concatenate(parts) for parts in zip(*self._waiting, strict=True)) if self._waiting else ([], [])
+        )
         self._waiting = []
         if not len(query):
             return
