@@ -170,7 +170,8 @@ class NodeEmbedding(
         Parameters
         ----------
         graph : AttributedGraph, (adjacency, features), a graph of another library or a path
-            Whatever :func:`hopscale.io.as_graph` takes. Two matrices are passed as a pair: ``fit((adjacency, features))``.
+            Whatever :func:`hopscale.io.as_graph` takes. Two matrices are passed as a pair:
+            ``fit((adjacency, features))``.
         y : ignored
 
         Returns
