@@ -21,6 +21,7 @@ from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, S
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
 from hopscale.models.explanation import Explanations
+from hopscale.models.neighbors import Neighbors
 from hopscale.models.outputs import VectorOutputs
 from hopscale.models.queries import no_feature_vectors
 from hopscale.solvers import PMI, SGNS, Solver
@@ -65,6 +66,7 @@ class NodeEmbedding(
     _Fitted,
     KnownParameters,
     Explanations,
+    Neighbors,
     VectorOutputs,
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -189,7 +191,7 @@ class NodeEmbedding(
             checked._learn(graph, seed_of(self.random_state))
             finite(checked.embedding_, checked.feature_embedding_)
         self.__dict__.update({name: value for name, value in vars(checked).items() if name.endswith("_")})
-        for last in ("_node_index", "graph_"):
+        for last in ("_node_index", "_feature_index", "graph_"):
             self.__dict__.pop(last, None)
         if self.keep_graph:
             self.graph_ = graph
