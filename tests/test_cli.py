@@ -153,7 +153,7 @@ class TestEmbed:
         expected = {name if name in own else f"solver__{name}": given[name] for name in given if name != "solver"}
         found = again.get_params()
         assert isinstance(found.pop("solver"), SGNS)
-        assert found == {**expected, "verbose": False}
+        assert found == {**expected, "verbose": False, "keep_graph": False}
         direct = {"shift": 2.0, "rows": "exact", "walks": 50, "memory_limit": "1GiB", "noise_exponent": 0.5}
         flags = [word for name, value in direct.items() for word in (f"--{name.replace('_', '-')}", value)]
         succeeded("embed", *inputs, "--save", tmp_path / "m", "--dimensions", 8, *flags)

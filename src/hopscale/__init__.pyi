@@ -1,11 +1,13 @@
 from hopscale import datasets as datasets
 from hopscale import exceptions as exceptions
+from hopscale import features as features
 from hopscale import graph as graph
 from hopscale import io as io
 from hopscale import models as models
 from hopscale import solvers as solvers
 from hopscale import tasks as tasks
 from hopscale.datasets import load as load
+from hopscale.features import FeatureEncoder as FeatureEncoder
 from hopscale.graph import AttributedGraph as AttributedGraph
 from hopscale.io import from_edges as from_edges
 from hopscale.io import from_networkx as from_networkx

@@ -19,6 +19,7 @@ __all__ = [
     "GraphError",
     "HopscaleError",
     "HopscaleWarning",
+    "MissingPackageError",
     "NotInductiveError",
     "OutputError",
     "ParameterError",
@@ -101,6 +102,10 @@ class HopscaleError(_Message, Exception):
 
 class GraphError(HopscaleError, ValueError):
     """The graph, its features or its labels are not what they must be."""
+
+
+class MissingPackageError(HopscaleError, ImportError):
+    """A door needs a package that is not installed."""
 
 
 class ParameterError(HopscaleError, ValueError):

@@ -64,6 +64,8 @@ class AttributedGraph:
         larger of its two weights.
     self_loops : bool, default=False
         Keep self-loops. By default they are dropped, as in the paper.
+    encoder : FeatureEncoder, optional
+        What made the features from a node table. Carried along: models keep it as ``encoder_``.
 
     Attributes
     ----------
@@ -71,6 +73,7 @@ class AttributedGraph:
     features : csr_array of shape (n, q), float32
     node_ids, feature_names : ndarray
     labels : ndarray or None
+    encoder : FeatureEncoder or None
 
     Notes
     -----
@@ -98,6 +101,7 @@ class AttributedGraph:
     node_ids: NDArray[Any]
     feature_names: NDArray[Any]
     labels: NDArray[Any] | None
+    encoder: Any
 
     def __init__(
         self,
@@ -109,6 +113,7 @@ class AttributedGraph:
         labels: Mapping[Any, Any] | ArrayLike | None = None,
         directed: Directed = "error",
         self_loops: bool = False,
+        encoder: Any = None,
     ) -> None:
         if not isinstance(directed, str) or directed not in ("error", "symmetrize"):
             raise GraphError(f"directed must be 'error' or 'symmetrize', not {in_short(directed)}")
@@ -137,6 +142,7 @@ class AttributedGraph:
         self.adjacency = A
         self.features = F
         self.labels = _checked_labels(labels_by_id(labels, self.node_ids), n)
+        self.encoder = encoder
         self._freeze()
 
     def _freeze(self) -> None:

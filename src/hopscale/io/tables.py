@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import GraphError, HopscaleError, Setting, in_short, warn
+from hopscale.exceptions import GraphError, HopscaleError, MissingPackageError, Setting, in_short, warn
 from hopscale.graph import AttributedGraph, name_array, repeated_name
 from hopscale.io.assemble import FeatureEntries, amounts, assemble, label_array
 from hopscale.io.columns import WIDE_TABLE, is_amount_name, is_node_name
@@ -18,10 +18,6 @@ from hopscale.io.indexed import ids_as_column
 from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown, known_rows, listing, rows_of
 
 __all__ = ["MissingPackageError", "from_tables"]
-
-
-class MissingPackageError(HopscaleError, ImportError):
-    """A door needs a package that is not installed."""
 
 
 # Types of NumPy's that Arrow does not take from a column of objects as what they are.

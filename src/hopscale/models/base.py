@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from hopscale.checks import KnownParameters, check_seed, checked_fields, parameter, seed_of, switch, whole
 from hopscale.compute.threads import Threads, checked_jobs
 from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, Setting, in_short, warn
+from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
 from hopscale.models.explanation import Explanations
@@ -59,6 +60,7 @@ class _Fitted:
 
     parameters_: dict[str, Any]  # as they were at the time
     graph_: AttributedGraph  # only if it was to be kept
+    encoder_: FeatureEncoder | None  # of the node table that the features came from
 
 
 @dataclass(eq=False, repr=False)
@@ -187,6 +189,7 @@ class NodeEmbedding(
         checked = copy(self)
         checked.__dict__.update(checked_fields(self))
         checked.parameters_ = self.parameters_now()
+        checked.encoder_ = graph.encoder
         with finite_numbers("weights, values or parameters are too far apart for single precision"):
             checked._learn(graph, seed_of(self.random_state))
             finite(checked.embedding_, checked.feature_embedding_)

@@ -1,8 +1,8 @@
 """Fitted models as files: safetensors with what a model needs to answer again, and no code.
 
 Tensors ``embedding``, ``node_ids``, ``feature_names``, those of the model's family and, if it was kept, those of the
-graph. Names are int64, or else the UTF-8 bytes of a JSON list in which tuples are lists. Everything else is JSON in the
-metadata.
+graph; ``encoder`` if features came from a node table, as the bytes of a JSON object. Names are int64, or else the
+UTF-8 bytes of a JSON list in which tuples are lists. Everything else is JSON in the metadata.
 
 Files age: settings that a file lacks get the value that they had when it was written (``settings_before``), settings
 that this version does not know are an error that names both versions. Files of format 1, where a solver's settings were
@@ -36,6 +36,7 @@ from hopscale.io.tensors import DIGEST, has_digest, write_tensors
 from hopscale.models.base import MODELS, NodeEmbedding, SolverChoice
 from hopscale.models.format_1 import from_format_1
 from hopscale.models.kept_graph import FEATURE_NAMES, KINDS, graph_tensors, stored_graph
+from hopscale.models.stored_encoder import encoder_tensor, stored_encoder
 from hopscale.solvers import Solver
 
 __all__ = ["ModelFile", "load_model", "save_model"]
@@ -105,6 +106,7 @@ def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
         "embedding": model.embedding_,
         "node_ids": _encoded_names(model.node_ids_, "node id"),
         "feature_names": _encoded_names(model.feature_names_, "feature name"),
+        **encoder_tensor(model.encoder_),
         **tensors,
     }
     facts = {"parameters": learner.get_params(deep=False), **facts}
@@ -235,8 +237,10 @@ class ModelFile:
         model.feature_names_ = self.names("feature_names")
         d = self._tensor_kind("embedding")[1][-1:]
         model._restore(self.numbers("embedding", (len(model.node_ids_), *d)), self)
+        model.encoder_ = stored_encoder(self)
         graph = stored_graph(self, model.node_ids_)
         if graph is not None:
+            graph.encoder = model.encoder_
             model.graph_ = graph
         return model
 
@@ -290,15 +294,23 @@ class ModelFile:
         dtype, shape = self._tensor_kind(name)
         if dtype not in ("I64", "U8") or len(shape) != 1:
             raise self.wrong(f"the tensor {name!r} is {dtype} of shape {shape}; expected a row of I64 or of U8")
-        tensor = np.asarray(self._tensors.get_tensor(name))
-        if dtype == "U8":
-            listed = self._parsed(tensor.tobytes(), f"the tensor {name!r}")
+        if dtype == "I64":
+            tensor = np.asarray(self._tensors.get_tensor(name))
+        else:
+            listed = self.document(name)
             if not isinstance(listed, list) or not all(map(_is_name, listed)):
                 raise self.wrong(f"the tensor {name!r} does not hold a list of names")
             tensor = name_array(map(_with_tuples, listed))
         if repeated_name(tensor, name) is not None:
             raise self.wrong(f"the tensor {name!r} has a name twice")
         return tensor
+
+    def document(self, name: str) -> Any:
+        """A tensor of bytes that are JSON."""
+        dtype, shape = self._tensor_kind(name)
+        if dtype != "U8" or len(shape) != 1:
+            raise self.wrong(f"the tensor {name!r} is {dtype} of shape {shape}; expected a row of U8")
+        return self._parsed(np.asarray(self._tensors.get_tensor(name)).tobytes(), f"the tensor {name!r}")
 
     def _solver(self, model: SolverChoice, settings: Any, window: int = 0) -> Solver:
         name = settings.pop("name", None) if isinstance(settings, dict) else None

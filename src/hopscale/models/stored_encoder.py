@@ -1,0 +1,37 @@
+"""The encoder of a node table in the file of its model: JSON in a tensor of bytes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopscale.exceptions import FileFormatError
+from hopscale.features import FeatureEncoder
+from hopscale.features.state import encoder_state, restored_encoder
+
+__all__ = ["encoder_tensor", "stored_encoder"]
+
+_TENSOR = "encoder"
+
+
+def encoder_tensor(encoder: FeatureEncoder | None) -> dict[str, NDArray[np.uint8]]:
+    """What the file keeps of an encoder, nothing if there is none."""
+    if encoder is None:
+        return {}
+    # ASCII escapes also carry what UTF-8 cannot: half characters.
+    return {_TENSOR: np.frombuffer(json.dumps(encoder_state(encoder), allow_nan=False).encode("ascii"), dtype=np.uint8)}
+
+
+def stored_encoder(file: Any) -> FeatureEncoder | None:
+    """The encoder in a file (:class:`hopscale.models.files.ModelFile`), None if it has none; nothing is trusted."""
+    if not file.has(_TENSOR):
+        return None
+    try:
+        return restored_encoder(file.document(_TENSOR))
+    except FileFormatError:
+        raise
+    except ValueError as error:
+        raise file.wrong(f"its encoder cannot be: {error}") from error
