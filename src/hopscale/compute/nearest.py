@@ -93,6 +93,15 @@ class Nearest:
                 bar.update(done)
         return best
 
+    def exact_pairs(self, i: Rows, j: Rows) -> Array:
+        """Scores of pairs of rows."""
+        scores = np.empty(len(i))
+        for begin, end in ranges(len(i), _EXACT):
+            left = self.vectors[i[begin:end]].astype(np.float64)
+            own = np.arange(end - begin)
+            scores[begin:end] = self.exact(left, self.norms[i[begin:end]], own, j[begin:end])
+        return scores
+
     def exact(self, queries: Array, lengths: Array, query: Rows, row: Rows) -> Array:
         """Scores of pairs, in double precision."""
         scores = np.empty(len(row))

@@ -22,9 +22,9 @@ from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
 from hopscale.models.explanation import Explanations
-from hopscale.models.neighbors import Neighbors
 from hopscale.models.outputs import VectorOutputs
 from hopscale.models.queries import no_feature_vectors
+from hopscale.models.suggestions import Suggestions
 from hopscale.solvers import PMI, SGNS, Solver
 
 __all__ = ["MODELS", "NodeEmbedding", "SolverChoice", "finite", "finite_numbers"]
@@ -68,7 +68,7 @@ class NodeEmbedding(
     _Fitted,
     KnownParameters,
     Explanations,
-    Neighbors,
+    Suggestions,
     VectorOutputs,
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]

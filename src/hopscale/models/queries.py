@@ -112,6 +112,8 @@ def largest(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     array([1, 3, 2])
     """
     k = min(k, len(scores))
+    if not k:
+        return np.zeros(0, dtype=np.int64)
     threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
     candidates = np.flatnonzero(scores >= threshold)
     return candidates[np.argsort(-scores[candidates], kind="stable")][:k]
