@@ -110,7 +110,7 @@ def _refuse_names(features: Any) -> None:
     if isinstance(first, (str, bytes, set, frozenset)) or getattr(getattr(first, "dtype", None), "kind", "f") in "SU":
         raise GraphError(
             f"features is {in_short(features)}, but must be a mapping {{node: [feature, ...]}}, a matrix, or a data "
-            "frame with the nodes as index; lists in the order of the nodes become a mapping by dict(zip(node_ids, lists))"
+            "frame with the nodes as index; lists in the order of the nodes are one by dict(zip(node_ids, lists))"
         )
 
 
