@@ -78,7 +78,7 @@ def files(tmp_path, edges, features=None):
     (tmp_path / "e.csv").write_text(edges)
     if features is not None:
         (tmp_path / "f.csv").write_text(features)
-    return read_graph(tmp_path / "e.csv", None if features is None else tmp_path / "f.csv")
+    return read_graph(tmp_path / "e.csv", None if features is None else tmp_path / "f.csv", header=True)
 
 
 def graphml(tmp_path):
