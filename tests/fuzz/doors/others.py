@@ -13,6 +13,10 @@ def _part(m, sound):
     return m.thing() if m.odd() and m.rarely(0.5) else sound
 
 
+def _count(m):
+    return m.choice(["3", "-1", "nan", "'4'", "None", "2.5", "2**40", "np.int64(4)", "[4]"]) if m.odd() else "4"
+
+
 @door(1000)
 def pyg_graphs(m):
     count = m.randrange(1, 6)
@@ -35,7 +39,7 @@ def pyg_graphs(m):
         dense=lambda: m.word("signed", "binned", "error"),
         directed=lambda: "'symmetrize'",
     )
-    return followed(m, f"from_pyg(Bag(edge_index={edges}, num_nodes={_part(m, '4')}{parts}){settings})")
+    return followed(m, f"from_pyg(Bag(edge_index={edges}, num_nodes={_count(m)}{parts}){settings})")
 
 
 @door(700)
@@ -46,7 +50,7 @@ def dgl_graphs(m):
     ndata = m.mapping(lambda: m.choice(["'feat'", "'label'", "'x'"]), lambda: m.array((4, 3)), 3)
     edata = m.mapping(lambda: m.choice(["'weight'", "'w'", "'x'"]), lambda: m.array((2 * count,)), 2)
     settings = some(m, features=lambda: m.word("feat", "x"), dense=lambda: m.word("signed"), label=lambda: m.word("x"))
-    return followed(m, f"from_dgl(dgl_graph({both}, {_part(m, '4')}, {ndata}, {edata}){settings})")
+    return followed(m, f"from_dgl(dgl_graph({both}, {_count(m)}, {ndata}, {edata}){settings})")
 
 
 GRAPHML = b"""<?xml version='1.0' encoding='utf-8'?>
