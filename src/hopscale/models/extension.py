@@ -101,7 +101,7 @@ class Extension(VectorOutputs):
             return edges
         is_table = hasattr(edges, "__arrow_c_stream__")
         if nodes is not None:
-            raise NotImplementedError
+            raise ParameterError("is not read yet", parameter="nodes")
         if not is_table:
             return from_edges(edges, features, weights=weights)
         if weights is not None:
