@@ -340,7 +340,7 @@ class TestFittedModels:
         return MUSAE(4, window=1).fit(figure1())
 
     def test_nodes_and_scales(self, model):
-        for node in (LONG, ["A"], float("nan"), None):
+        for node in (LONG, ["A", "X"], [["A"]], float("nan"), None):
             with pytest.raises(UnknownNodeError):
                 model.neighbors(node)
         for scale in (LONG, [1], 1.0, None.__class__):

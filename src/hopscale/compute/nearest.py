@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ class Nearest:
             search = _Search(self, queries[begin:end], k)
             search.run(0, None if excluded is None else excluded[begin:end])
             bounds = np.searchsorted(search.query, np.arange(end - begin + 1))
-            return [(search.row[a:b], search.score[a:b]) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+            return [(search.row[a:b], search.score[a:b]) for a, b in pairwise(bounds)]
 
         for found in engine.map(one, ranges(len(queries), size)):
             yield from found
@@ -91,6 +92,15 @@ class Nearest:
             for done in engine.map(one, ranges(len(self.vectors), _QUERIES), idle=bar.refresh):
                 bar.update(done)
         return best
+
+    def exact_pairs(self, i: Rows, j: Rows) -> Array:
+        """Scores of pairs of rows."""
+        scores = np.empty(len(i))
+        for begin, end in ranges(len(i), _EXACT):
+            left = self.vectors[i[begin:end]].astype(np.float64)
+            own = np.arange(end - begin)
+            scores[begin:end] = self.exact(left, self.norms[i[begin:end]], own, j[begin:end])
+        return scores
 
     def exact(self, queries: Array, lengths: Array, query: Rows, row: Rows) -> Array:
         """Scores of pairs, in double precision."""
@@ -140,11 +150,12 @@ class _Search:
             self._waiting.append((query, row + first + begin))
             if sum(len(query) for query, _ in self._waiting) >= max(len(self._queries) * self._k, 1 << 16):
                 self._merge()
-        self._merge()
+        if self._waiting:
+            self._merge()
 
     def _floor(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
         """The least score of a row that might be among the best, as single precision has it."""
-        floor = self._least / self._unit - self._error
+        floor = np.minimum(self._least / self._unit - self._error, 2.0)  # which no score reaches
         unknown = np.isneginf(floor)
         if unknown.any() and scores.shape[1] >= self._k:
             kth = np.partition(scores[unknown], scores.shape[1] - self._k, axis=1)[:, scores.shape[1] - self._k]
@@ -154,16 +165,11 @@ class _Search:
 
     def _merge(self) -> None:
         """Compute what waits, and keep the best k of each query."""
-        query, row = (
-            (np.concatenate(parts) for parts in zip(*self._waiting, strict=True)) if self._waiting else ([], [])
-        )
+        query: Rows = np.concatenate([query for query, _ in self._waiting])
+        row: Rows = np.concatenate([row for _, row in self._waiting])
         self._waiting = []
-        if not len(query):
-            return
-        score = self._among.exact(self._queries, self._lengths, query, row)
-        query, row, score = (
-            np.append(old, new) for old, new in ((self.query, query), (self.row, row), (self.score, score))
-        )
+        score = np.append(self.score, self._among.exact(self._queries, self._lengths, query, row))
+        query, row = np.append(self.query, query), np.append(self.row, row)
         order = np.lexsort((row, -score, query))
         query, row, score = query[order], row[order], score[order]
         rank = np.arange(len(query)) - np.searchsorted(query, query)

@@ -25,6 +25,7 @@ from hopscale.models.explanation import Explanations
 from hopscale.models.extension import Extension
 from hopscale.models.notices import check_second, warn_of_empty_dimensions, warn_of_lost_nodes, warn_of_missing_rows
 from hopscale.models.queries import no_feature_vectors
+from hopscale.models.suggestions import Suggestions
 from hopscale.solvers import PMI, SGNS, Solver
 
 __all__ = ["MODELS", "NodeEmbedding", "SolverChoice", "finite", "finite_numbers"]
@@ -68,6 +69,7 @@ class NodeEmbedding(
     _Fitted,
     KnownParameters,
     Explanations,
+    Suggestions,
     Extension,
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -169,8 +171,8 @@ class NodeEmbedding(
 
         Parameters
         ----------
-        graph : AttributedGraph, networkx graph, (adjacency, features) or path of an ``.npz`` file
-            Two matrices are passed as a pair: ``fit((adjacency, features))``.
+        graph : AttributedGraph, (adjacency, features), a graph of another library or a path
+            Whatever :func:`hopscale.io.as_graph` takes. Two matrices are a pair: ``fit((adjacency, features))``.
         y : ignored
 
         Returns

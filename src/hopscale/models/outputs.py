@@ -13,8 +13,8 @@ from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import choice
+from hopscale.exceptions import MissingPackageError
 from hopscale.io import as_graph
-from hopscale.io.tables import MissingPackageError
 from hopscale.io.vectors import write_vectors
 from hopscale.models.queries import VectorQueries
 from hopscale.names import name_array, positions

@@ -1,4 +1,4 @@
-"""Questions to a fitted model: vectors by scale, and what is near."""
+"""What all questions to a fitted model share: vectors by scale, and rows by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hopscale.checks import whole
 from hopscale.exceptions import ParameterError, UnknownNodeError, in_short, warn
 
 __all__ = ["VectorQueries", "largest", "no_feature_vectors", "plain_name", "products"]
@@ -35,32 +34,6 @@ class VectorQueries:
         check_is_fitted(self)
         self._check_feature_vectors()
         return self.feature_embedding_[:, self._columns(scale)]
-
-    def neighbors(self, node: Hashable, *, k: int = 10, scale: int | str | None = None) -> list[tuple[Any, float]]:
-        """Nodes with the most similar vectors, by cosine.
-
-        Parameters
-        ----------
-        node : hashable
-            A node id.
-        k : int, default=10
-        scale : int or str, optional
-            Compare at one scale only: a number of hops, or a label as in ``scale_columns_``.
-
-        Returns
-        -------
-        list of (node, similarity)
-            Empty, with a warning, if the node's vector is zero: nothing is known of it.
-        """
-        check_is_fitted(self)
-        row, k = self._row(node), whole("k", k, least=1)
-        vectors = self.node_vectors(scale)
-        if not vectors[row].any():
-            self._warn_of_nothing(node, list(self.scale_columns_) if scale is None else [str(scale)])
-            return []
-        similarity = _cosine_similarity(vectors, row)
-        similarity[row] = -np.inf
-        return [(plain_name(self.node_ids_[i]), float(similarity[i])) for i in largest(similarity, k) if i != row]
 
     @property
     def scale_columns_(self) -> dict[str, slice]:
@@ -100,6 +73,11 @@ class VectorQueries:
     def _node_index(self) -> dict[Hashable, int]:
         return {node: row for row, node in enumerate(self.node_ids_.tolist())}
 
+    @cached_property
+    def feature_index(self) -> dict[Hashable, int]:
+        """Row of each feature in ``feature_names_``."""
+        return {feature: row for row, feature in enumerate(self.feature_names_.tolist())}
+
     def _row(self, node: Hashable) -> int:
         try:
             return self._node_index[node]
@@ -108,17 +86,19 @@ class VectorQueries:
                 f"no node {in_short(node)} in this model (ids look like {in_short(plain_name(self.node_ids_[0]))})"
             ) from None
 
+    def _feature_row(self, feature: Hashable) -> int:
+        try:
+            return self.feature_index[feature]
+        except (KeyError, TypeError):
+            like = in_short(plain_name(self.feature_names_[0]))
+            raise UnknownNodeError(
+                f"no feature {in_short(feature)} in this model (features look like {like})"
+            ) from None
+
 
 def no_feature_vectors(model: Any) -> str:
     """What to say of a model that has none."""
     return f"{type(model).__name__} learns no vectors of features: AE and MUSAE do"
-
-
-def _cosine_similarity(vectors: NDArray[np.float32], row: int) -> NDArray[np.float64]:
-    """Cosine of one row with all; 0 where either is a zero vector."""
-    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
-    dots, scale = products(vectors, vectors[row]), norms * norms[row]
-    return np.divide(dots, scale, out=np.zeros_like(dots), where=scale > 0)
 
 
 def products(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -133,6 +113,8 @@ def largest(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     array([1, 3, 2])
     """
     k = min(k, len(scores))
+    if not k:
+        return np.zeros(0, dtype=np.int64)
     threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
     candidates = np.flatnonzero(scores >= threshold)
     return candidates[np.argsort(-scores[candidates], kind="stable")][:k]

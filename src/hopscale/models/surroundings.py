@@ -1,71 +1,128 @@
-"""What walks from one node meet, exactly: a row of the matrix that a model learns from, without its other rows."""
+"""Neighbours of a model's nodes in a graph, matched by id."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hopscale.exceptions import warn
+from hopscale.exceptions import GraphError, warn
 from hopscale.graph import AttributedGraph
-from hopscale.walks import Transitions
+from hopscale.names import positions, shown_name
 
-__all__ = ["ContextKind", "log_ratios"]
+__all__ = ["Surroundings", "entries", "features_in_columns"]
 
-ContextKind = Literal["features", "features+nodes", "nodes"]  # what a walk sees at a node
+Rows = NDArray[np.int64]
+Array = NDArray[np.float64]
+
+_WORK = 1 << 22  # paths of two steps that are looked at at once
 
 
-def log_ratios(model: Any, graph: AttributedGraph, row: int) -> dict[str, tuple[NDArray[Any], NDArray[np.float64]]]:
-    """log((PʳF)_vf / p(f)) of one node v and all that is met from it, by scale.
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """Neighbours of a model's nodes in a graph, whose nodes may be in another order, fewer or more.
 
-    Features come as positions in ``feature_names_``; what the model does not know is left out, with a warning.
+    ``place`` has a row for each node of the model and a column for each of the graph; ``around`` has the weights of
+    their edges, self-loops left out.
     """
-    scales = model.scales_
-    totals = {scale.label: np.zeros(_width(model, graph)) for scale in scales}
-    furthest = max(scale.hops[-1] for scale in scales)
-    for hop, (here, share) in enumerate(Transitions(graph.adjacency).places(row, furthest)):
-        seen = _seen(model, graph, here, share)
-        for scale in scales:
-            if hop in scale.hops:
-                totals[scale.label] += seen / len(scale.hops)
-    found, unknown = {}, 0
-    for scale, probability in zip(scales, model.feature_probability_, strict=True):
-        met = np.flatnonzero(totals[scale.label])
-        columns = _columns(model, graph, met)
-        known = columns >= 0
-        known[known] &= probability[columns[known]] > 0  # else there is nothing to compare with
-        unknown = max(unknown, int((~known).sum()))
-        columns, met = columns[known], met[known]
-        found[scale.label] = columns, np.log(totals[scale.label][met]) - np.log(probability[columns])
-    if unknown:
-        warn(f"{unknown} feature(s) around the node are left out: the model was fitted without them")
-    return found
+
+    place: sp.csr_array
+    around: sp.csr_array
+
+    @classmethod
+    def of(cls, ids: NDArray[Any], graph: AttributedGraph) -> Surroundings:
+        """Match nodes by id."""
+        at = positions(ids, graph.node_ids)
+        here = np.flatnonzero(at >= 0)
+        if not len(here):
+            raise GraphError(
+                f"the graph has none of the model's nodes: ids are matched, here {shown_name(graph.node_ids, 0)}, "
+                f"there {shown_name(ids, 0)}"
+            )
+        if len(here) < len(ids):
+            warn(f"{len(ids) - len(here)} of the model's {len(ids)} nodes are not in the graph, and have no edges")
+        place = sp.csr_array((np.ones(len(here)), (here, at[here])), shape=(len(ids), graph.n_nodes))
+        A = graph.adjacency.astype(np.float64)
+        around = sp.csr_array(place @ (A - sp.diags_array(A.diagonal())))
+        around.eliminate_zeros()
+        return cls(place, around)
+
+    @cached_property
+    def counts(self) -> Array:
+        """Number of neighbours of each node."""
+        return np.diff(self.around.indptr).astype(np.float64)
+
+    @cached_property
+    def edges(self) -> sp.csr_array:
+        """Edges among the model's nodes."""
+        edges = sp.csr_array(self._ones @ self.place.T)
+        edges.sort_indices()
+        return edges
+
+    @cached_property
+    def _ones(self) -> sp.csr_array:
+        return sp.csr_array((np.ones(self.around.nnz), self.around.indices, self.around.indptr), self.around.shape)
+
+    @cached_property
+    def _weighted(self) -> sp.csr_array:
+        """Transposed: who has a neighbour w, each with the weight 1/log |N(w)|."""
+        by_neighbor = sp.csr_array(self._ones.T)
+        counts = np.diff(by_neighbor.indptr)
+        by_neighbor.data = np.repeat(1 / np.log(np.maximum(counts, 2)), counts)
+        return by_neighbor
+
+    def pieces(self, rows: Rows) -> list[tuple[int, int]]:
+        """Rows in pieces that have bounded numbers of common neighbours, as far as single rows have."""
+        ends = np.cumsum(self._ones[rows] @ np.diff(self._weighted.indptr))
+        pieces, begin = [], 0
+        while begin < len(rows):
+            done = ends[begin - 1] if begin else 0.0
+            end = max(begin + 1, int(np.searchsorted(ends, done + _WORK, side="right")))
+            pieces.append((begin, end))
+            begin = end
+        return pieces
+
+    def common(self, rows: Rows) -> sp.csr_array:
+        """Index of Adamic and Adar of some nodes with all."""
+        return sp.csr_array(self._ones[rows] @ self._weighted)
+
+    @cached_property
+    def _edge_keys(self) -> Rows:
+        """A number for each edge, sorted."""
+        n = len(self.counts)
+        return np.repeat(np.arange(n), np.diff(self.edges.indptr)) * n + self.edges.indices
+
+    def are_edges(self, i: Rows, j: Rows) -> NDArray[np.bool_]:
+        """Whether pairs have an edge."""
+        keys = i * len(self.counts) + j
+        at = np.searchsorted(self._edge_keys, keys)
+        return np.append(self._edge_keys, -1)[at] == keys
+
+    def steps(self, rows: Rows) -> sp.csr_array:
+        """Probabilities of a step of a walk from some nodes."""
+        weights = self.around[rows]
+        total = weights.sum(axis=1)
+        return sp.csr_array(sp.diags_array(np.divide(1, total, out=np.zeros_like(total), where=total > 0)) @ weights)
+
+    def own(self, features: sp.csr_array, rows: Rows) -> sp.csr_array:
+        """Features of some nodes."""
+        return sp.csr_array(self.place[rows] @ features)
 
 
-def _width(model: Any, graph: AttributedGraph) -> int:
-    """Columns of the context: features before nodes."""
-    return (model.context_ != "nodes") * graph.n_features + (model.context_ != "features") * graph.n_nodes
+def entries(matrix: sp.csr_array) -> list[tuple[Rows, Array]]:
+    """Columns and values of the positive entries of each row."""
+    matrix.eliminate_zeros()
+    pieces = zip(matrix.indptr[:-1].tolist(), matrix.indptr[1:].tolist(), strict=True)
+    return [(matrix.indices[begin:end].astype(np.int64), matrix.data[begin:end]) for begin, end in pieces]
 
 
-def _seen(model: Any, graph: AttributedGraph, here: NDArray[Any], share: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What a walk sees that is at one of some nodes."""
-    seen = np.zeros(_width(model, graph))
-    if model.context_ != "features":
-        seen[len(seen) - graph.n_nodes + here] = share
-    if model.context_ != "nodes":
-        own = graph.features[here]
-        weights = np.repeat(share, np.diff(own.indptr)) * own.data
-        seen[: graph.n_features] = np.bincount(own.indices, weights, minlength=graph.n_features)
-    return seen
-
-
-def _columns(model: Any, graph: AttributedGraph, met: NDArray[Any]) -> NDArray[Any]:
-    """Columns of the model for those of a graph's context, -1 where it has none of that name."""
-    if graph is getattr(model, "graph_", None) and _width(model, graph) == len(model.feature_names_):
-        return met
-    features = 0 if model.context_ == "nodes" else graph.n_features
-    names = graph.feature_names[met[met < features]].tolist()
-    nodes = graph.node_ids[met[met >= features] - features].tolist()
-    names += nodes if model.context_ == "nodes" else [("node", node) for node in nodes]
-    return np.array([model.feature_index.get(name, -1) for name in names], dtype=np.int64)
+def features_in_columns(graph: AttributedGraph, names: NDArray[Any]) -> sp.csr_array:
+    """Features of a graph in the columns of a model; those that it does not know are left out."""
+    where = positions(graph.feature_names, names) if graph.n_features else np.zeros(0, np.int64)
+    known = np.flatnonzero(where >= 0)
+    columns = sp.csr_array((np.ones(len(known)), (known, where[known])), shape=(graph.n_features, len(names)))
+    return sp.csr_array(graph.features.astype(np.float64) @ columns)

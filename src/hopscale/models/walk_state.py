@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hopscale.compute.svd import MAX_RANK
 from hopscale.exceptions import in_short
-from hopscale.models.surroundings import ContextKind
+from hopscale.models.exact_row import ContextKind
 from hopscale.solvers import PMI, Solution
 from hopscale.walks import Scale
 from hopscale.walks.context import MAX_WINDOW

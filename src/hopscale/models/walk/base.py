@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, get_args
 
 import numpy as np
@@ -15,7 +14,7 @@ from hopscale.compute.svd import MAX_RANK
 from hopscale.exceptions import GraphError, ParameterError, Setting, in_short, warn
 from hopscale.graph import AttributedGraph, name_array
 from hopscale.models.base import NodeEmbedding, SolverChoice, finite, finite_numbers
-from hopscale.models.surroundings import ContextKind, log_ratios
+from hopscale.models.exact_row import ContextKind, log_ratios
 from hopscale.models.walk_state import checked_hops, restore, state
 from hopscale.solvers import PMI, Solution, Solver
 from hopscale.walks import Scale, Start, Transitions, WalkContext, split_dimensions
@@ -238,11 +237,6 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
         matched = sp.csr_array((graph.features.data[known], (rows, entries[known])), shape=shape)
         matched.sort_indices()  # older SciPy leaves them as they come; skip-gram would meet them in another order
         return matched
-
-    @cached_property
-    def feature_index(self) -> dict[Any, int]:
-        """Row of each feature in ``feature_names_``."""
-        return {name: row for row, name in enumerate(self.feature_names_.tolist())}
 
     # What is met around a node.
 
