@@ -157,7 +157,7 @@ def new_nodes(m):
         some_features = m.listed(lambda: f"{m.choice(ids)}: {m.choice(['[0, 9]', '[]', '{1: 2.5}', 'None'])}", 0, 3)
         return m.one_of(m.thing, lambda: "{" + some_features[1:-1] + "}", lambda: "None")
 
-    name = m.choice(["MUSAE", "MUSAE", "AE", "DeepWalk", "HOPE"])
+    name = m.choice([*["MUSAE", "AE"] * 4, "DeepWalk", "HOPE"])
     solver = ", solver='sgns'" if name in ("MUSAE", "AE") and m.rarely(0.2) else ""
     if m.rarely(0.3):
         return f"model({name!r}, keep_graph=True{solver}).transform(doors.from_edges({edges()}, {features()}))"
