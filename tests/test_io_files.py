@@ -102,36 +102,14 @@ class TestEdges:
         path = write("e.csv", "id,node\nann,bob\n")
         assert read_graph(path).node_ids.tolist() == ["ann", "bob"]
         assert read_graph(path, header=False).node_ids.tolist() == ["id", "node", "ann", "bob"]
-        other = write("o.csv", "lender,borrower\nann,bob\n")
-        assert read_graph(other).n_nodes == 4
+        other = write("o.csv", "zoe,max\nann,bob\n")
+        assert read_graph(other, header=False).n_nodes == 4
         assert read_graph(other, header=True).n_nodes == 2
 
     def test_a_column_of_numbers_shows_that_its_first_cell_is_a_name(self, write):
         with no_warning():
             graph = read_graph(write("e.csv", "who,whom,Weight\nann,bob,0.5\nbob,eve,2\n"))
         same(graph, from_edges([("ann", "bob"), ("bob", "eve")], weights=[0.5, 2]))
-
-    @pytest.mark.parametrize("content", ["who,whom\nann,bob\nbob,eve\n", "ann bob\neve zoe\neve max\n"])
-    def test_a_first_line_that_stands_apart_raises_a_warning(self, write, content):
-        path = write("e.csv", content)
-        first, second = content.replace(" ", ",").split("\n")[0].split(",")
-        with pytest.warns(
-            HopscaleWarning, match=rf"e\.csv: .*'{first}' and '{second}'.*header=True.*header=False"
-        ) as w:
-            graph = read_graph(path)
-        assert w[0].filename == __file__
-        assert graph.node_ids.tolist()[:2] == [first, second]
-        with no_warning():
-            assert read_graph(path, header=False).n_nodes == 5
-            assert read_graph(path, header=True).n_nodes == 3
-
-    @pytest.mark.parametrize(
-        "content",
-        ["ann,bob\n", "who,whom\nann,bob\n", "ann,bob\nbob,eve\n", "ann,bob\neve,zoe\nzoe,bob\n", "a,b\nc,d\ne,f\n"],
-    )
-    def test_a_first_line_like_the_others_is_data_without_a_word(self, write, content):
-        with no_warning():
-            assert read_graph(write("e.csv", content)).n_edges == content.count("\n")
 
 
 class TestWhichColumnIsTheWeight:
@@ -143,12 +121,10 @@ class TestWhichColumnIsTheWeight:
         with no_warning():
             same(read_graph(path), from_edges(self.ENDS, weights=[5, 6]))
 
-    @pytest.mark.parametrize("cells", [("5", "6"), ("-1", "inf"), ("May", "")])
-    def test_a_column_of_another_name_is_passed_over_with_a_warning(self, write, cells):
+    @pytest.mark.parametrize("cells", [("5", "6"), ("-1", "inf"), ("", "0.5")])
+    def test_numbers_under_another_name_are_passed_over_with_a_warning(self, write, cells):
         path = write("e.csv", "source,target,time\n0,1,{}\n1,2,{}\n".format(*cells))
-        with pytest.warns(
-            HopscaleWarning, match=r"e\.csv: the column 'time' is passed over; .*weight='time'"
-        ) as caught:
+        with pytest.warns(HopscaleWarning, match=r"e\.csv: 'time' is passed over; .*weight='time'") as caught:
             graph = read_graph(path)
         assert caught[0].filename == __file__
         same(graph, from_edges(self.ENDS))
@@ -178,18 +154,23 @@ class TestWhichColumnIsTheWeight:
         assert why in refused(write("e.csv", content), weight="time")
 
     @pytest.mark.parametrize(
-        ("content", "why"),
+        "content",
         [
-            (",source,target\n0,ann,bob\n1,bob,eve\n", "index=False"),
-            (",source,target\n0,5,7\n1,7,9\n", "index=False"),
-            (",source,target,weight\n0,ann,bob,1.5\n", "index=False"),
-            (",u,v\n0,5,7\n1,7,9\n", "index=False"),
-            ("id,source,target\n0,5,7\n1,7,9\n", "expected source,target or source,target,weight"),
-            ("source,target\n1,5,7\n2,7,9\n", "line 2: 3 column(s), but its columns are ['source', 'target']"),
+            ",source,target\n0,0,1\n1,1,2\n",
+            ",source,target,weight\n0,0,1,1\n1,1,2,1\n",
+            ",u,v\n0,0,1\n1,1,2\n",
+            ",one_end,the_rest\n0,0,1\n1,1,2\n",
+            "id,source,target\n0,0,1\n1,1,2\n",
         ],
     )
-    def test_an_index_is_not_taken_for_nodes(self, write, content, why):
-        assert why in refused(write("e.csv", content))
+    def test_an_index_is_not_taken_for_nodes(self, write, content):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HopscaleWarning)
+            same(read_graph(write("e.csv", content)), from_edges(self.ENDS))
+
+    def test_more_cells_than_names(self, write):
+        message = refused(write("e.csv", "source,target\n1,5,7\n2,7,9\n"))
+        assert "line 2: 3 column(s), but its columns are ['source', 'target']" in message
 
 
 class TestFeatures:
@@ -212,8 +193,8 @@ class TestFeatures:
 
     def test_a_first_line_that_stands_apart_raises_a_warning(self, write):
         edges, path = write("e.csv", self.EDGES), write("f.csv", "user,tag\nann,tea\nbob,tea\n")
-        with pytest.warns(HopscaleWarning, match=r"f\.csv: .*'user' and 'tag'.*header=True.*header=False") as caught:
-            assert read_graph(edges, path).feature_names.tolist() == ["tag", "tea"]
+        with pytest.warns(HopscaleWarning, match=r"f\.csv: .*'user' and 'tag'.*header=False") as caught:
+            assert read_graph(edges, path).feature_names.tolist() == ["tea"]
         assert caught[0].filename == __file__
 
     def test_a_first_line_without_numbers_for_nodes_is_a_header(self, write):
@@ -221,7 +202,7 @@ class TestFeatures:
             graph = read_graph(write("e.csv", "0,1\n"), write("f.csv", "user,tag\n0,tea\n1,tea\n"))
         assert graph.feature_names.tolist() == ["tea"]
 
-    @pytest.mark.parametrize("content", ["ann,tea\nbob,go\neve,go\n", "ann,tea\n", "zoe,tea\nann,go\n"])
+    @pytest.mark.parametrize("content", ["ann,tea\nbob,go\neve,go\n", "ann,tea\n", "zoe,tea\nann,tea\n"])
     def test_a_first_line_about_a_node_of_the_edges_is_data_without_a_word(self, write, content):
         with no_warning():
             graph = read_graph(write("e.csv", self.EDGES), write("f.csv", content))
@@ -377,8 +358,7 @@ class TestMistakesInEdges:
             ("0,1\n1,2,5\n", "line 2: 3 column(s) instead of 2"),
             ("id_1,id_2\n0,1\n1,\n", "line 3: column 2 is empty"),
             ("0,1\n,\n", "line 2: column 1 is empty"),
-            ("0\n1\n", "line 1: 1 column(s); expected source,target,weight"),
-            ("0,1,2,3\n", "line 1: 4 column(s)"),
+            ("0\n1\n", "line 1: 1 column(s); expected source,target"),
             ("0,1,1\n1,2,far\n", "line 2: the weight is 'far', which is not a number"),
             ("0,1,1\n1,2,\n", "line 2: the weight is ''"),
             ("0,1,1\n1,2,nan\n", "line 2: the weight is nan"),

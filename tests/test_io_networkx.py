@@ -1,6 +1,7 @@
 """networkx and igraph graphs, with networkx's own adjacency matrix as the oracle."""
 
 import copy
+import warnings
 
 import networkx as nx
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hopscale.exceptions import GraphError
+from hopscale import DeepWalk
+from hopscale.exceptions import GraphError, HopscaleWarning, ParameterError
 from hopscale.io import from_igraph, from_networkx
 
 PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(1, 4)))
@@ -89,6 +91,8 @@ class TestEdges:
 
     def test_directed_graphs_are_refused_unless_every_arc_has_its_return(self):
         assert "directed='symmetrize'" in refused(nx.DiGraph([("a", "b")]))
+        with pytest.raises(GraphError, match="directed='symmetrize', an argument of AttributedGraph, from_networkx"):
+            DeepWalk(2).fit(nx.DiGraph([("a", "b")]))
         assert from_networkx(nx.DiGraph([("a", "b"), ("b", "a")])).n_edges == 1
 
     def test_edges_without_a_weight_weigh_one(self):
@@ -157,6 +161,44 @@ class TestFeatures:
         assert "no node has the attribute 'likes'" in refused(friends(), features="likes")
         assert "no node has the attribute 'team'" in refused(friends(), label="team")
 
+    def test_attributes_that_are_not_used_are_named(self):
+        graph = friends()
+        nx.set_node_attributes(graph, {"bob": 31, "ann": 27}, "age")
+        nx.set_node_attributes(graph, "chess", "club")
+        with pytest.warns(HopscaleWarning, match=r"'age', 'club'.*features=\['age', 'club'\]"):
+            assert from_networkx(graph).n_features == 0
+        with pytest.warns(HopscaleWarning, match=r"attribute\(s\) 'age', but"):
+            from_networkx(graph, label="club")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            from_networkx(graph, features=None)
+            from_networkx(friends())
+        assert "nodes have 'age', 'club'" in refused(graph, features="ages")
+        assert "features=['club']" in refused(graph, features="club")
+
+    @pytest.mark.parametrize("wrong", [[], ["age", 3], ["height"], 3, [["age"]]])
+    def test_lists_that_name_no_attributes(self, wrong):
+        graph = friends()
+        nx.set_node_attributes(graph, {"bob": 31, "ann": 27}, "age")
+        with pytest.raises((GraphError, ParameterError)):
+            from_networkx(graph, features=wrong)
+
+    def test_a_list_of_attributes_is_a_table(self):
+        pytest.importorskip("hopscale.features")
+        graph = friends()
+        nx.set_node_attributes(graph, {"bob": "chess", "ann": "chess", "eve": "go", "zoe": "go"}, "club")
+        nx.set_node_attributes(graph, {"bob": True, "ann": False, "eve": False, "zoe": True}, "member")
+        ours = from_networkx(graph, features=["club", "member"])
+        names = ["club=chess", "club=go", "member=no", "member=yes"]
+        assert ours.feature_names.tolist() == names
+        np.testing.assert_array_equal(ours.features.toarray(), [[1, 0, 0, 1], [1, 0, 1, 0], [0, 1, 1, 0], [0, 1, 0, 1]])
+        other = nx.Graph([("kim", "lea")])
+        nx.set_node_attributes(other, {"kim": "go", "lea": "judo"}, "club")
+        nx.set_node_attributes(other, True, "member")
+        new = from_networkx(other, features=["club", "member"], encoder=ours.encoder)
+        assert new.feature_names.tolist() == names
+        np.testing.assert_array_equal(new.features.toarray(), [[0, 1, 0, 1], [0, 0, 0, 1]])
+
     def test_mapping_with_a_stranger(self):
         assert "first is 'kim'" in refused(friends(), features={"ann": ["tea"], "kim": ["tea"]})
 
@@ -203,13 +245,18 @@ class TestIgraph:
         np.testing.assert_array_equal(ours.degrees, [1, 0, 1])
         np.testing.assert_array_equal(ours.labels, [1, 2, np.nan])
 
+    def test_attributes_that_are_not_used_are_named(self):
+        vertex = {"name": ["a", "b"], "age": [3, 4]}
+        with pytest.warns(HopscaleWarning, match=r"attribute\(s\) 'age', but"):
+            from_igraph(FakeIgraph(2, [(0, 1)], vertex=vertex))
+
     def test_directed(self):
         with pytest.raises(GraphError, match="symmetrize"):
             from_igraph(FakeIgraph(2, [(0, 1)], directed=True))
         assert from_igraph(FakeIgraph(2, [(0, 1)], directed=True), directed="symmetrize").n_edges == 1
 
     def test_refuses(self):
-        with pytest.raises(GraphError, match="no vertex attribute 'team'"):
+        with pytest.raises(GraphError, match="no node has the attribute 'team'"):
             from_igraph(FakeIgraph(2, [(0, 1)]), label="team")
         with pytest.raises(GraphError, match="the edge 0 to 1 is -1"):
             from_igraph(FakeIgraph(2, [(0, 1)], edge={"weight": [-1]}))

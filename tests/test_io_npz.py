@@ -6,7 +6,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from hopscale import DeepWalk, FeatureEncoder
 from hopscale.exceptions import FileFormatError, ParameterError
+from hopscale.graph import AttributedGraph
 from hopscale.io import read_graph
 
 
@@ -90,3 +92,131 @@ class TestNpz:
     def test_no_other_files_beside_it(self, save, tmp_path):
         with pytest.raises(ParameterError, match="itself"):
             read_graph(save(), tmp_path / "features.json")
+
+
+def random_graph(n=40, q=7, seed=0, **settings):
+    rng = np.random.default_rng(seed)
+    weights = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.1))
+    features = rng.random((n, q)) * (rng.random((n, q)) < 0.3)
+    return AttributedGraph(weights + np.triu(weights, 1).T, features, **settings)
+
+
+NAMES = {
+    "row numbers": None,
+    "whole numbers": [(-1) ** i * 2**i for i in range(40)],
+    "text": [f'ü{i}, "quoted"\n' for i in range(40)],
+    "half characters": [f"\udc80{i}" for i in range(40)],
+    "mixed": [(f"t{i}", i) if i % 3 else (i if i % 2 else float(i) + 0.5) for i in range(40)],
+}
+LABELS = {
+    "none": None,
+    "whole": np.arange(40) % 3,
+    "numbers": np.where(np.arange(40) % 4, np.linspace(0, 1, 40), np.nan),
+    "text": np.array(["red", "blue"] * 20),
+    "gaps": ["red", None, 3, 2.5, True, float("nan"), np.int64(7), "x"] * 5,
+    "several": np.eye(40)[:, :2],
+}
+
+
+class TestSaved:
+    @pytest.mark.parametrize("ids", NAMES)
+    @pytest.mark.parametrize("self_loops", [False, True])
+    def test_same_graph_again(self, tmp_path, ids, self_loops):
+        graph = random_graph(node_ids=NAMES[ids], feature_names=list("gfedcba"), self_loops=self_loops)
+        graph.save(tmp_path / "g.npz")
+        again = read_graph(tmp_path / "g.npz")
+        assert again.node_ids.tolist() == graph.node_ids.tolist()
+        assert list(map(type, again.node_ids.tolist())) == list(map(type, graph.node_ids.tolist()))
+        assert again.feature_names.tolist() == graph.feature_names.tolist()
+        for one, other in ((again.adjacency, graph.adjacency), (again.features, graph.features)):
+            for part in ("indptr", "indices", "data"):
+                np.testing.assert_array_equal(getattr(one, part), getattr(other, part))
+        assert again.encoder is again.labels is None
+
+    @pytest.mark.parametrize("labels", LABELS)
+    def test_labels(self, tmp_path, labels):
+        graph = random_graph(labels=LABELS[labels])
+        graph.save(tmp_path / "g.npz")
+        again = read_graph(tmp_path / "g.npz").labels
+        if graph.labels is None:
+            assert again is None
+        else:
+            assert again.dtype == graph.labels.dtype
+            assert repr(again.tolist()) == repr([getattr(x, "item", lambda x=x: x)() for x in graph.labels.tolist()])
+
+    def test_unweighted_graphs_without_features(self, tmp_path):
+        AttributedGraph(np.ones((5, 5)), node_ids=list("edcba")).save(tmp_path / "g.npz")
+        with zipfile.ZipFile(tmp_path / "g.npz") as archive:
+            assert set(archive.namelist()) == {"hopscale_graph.npy", "edges.npy", "n_nodes.npy", "node_ids.npy"}
+        again = read_graph(tmp_path / "g.npz")
+        assert (again.n_edges, again.n_features, again.is_weighted) == (10, 0, False)
+
+    def test_the_encoder_goes_along(self, tmp_path):
+        table = {"club": ["chess", "go"] * 20, "age": list(range(40))}
+        encoder = FeatureEncoder()
+        graph = random_graph()
+        features = encoder.fit_transform(table)
+        graph = AttributedGraph(
+            graph.adjacency, features, feature_names=encoder.get_feature_names_out(), encoder=encoder
+        )
+        graph.save(tmp_path / "g.npz")
+        again = read_graph(tmp_path / "g.npz")
+        assert (again.encoder.transform(table) != again.features).nnz == 0
+
+    def test_straight_into_a_model_and_the_same_bytes_every_time(self, tmp_path):
+        graph = random_graph(node_ids=NAMES["text"])
+        for name in ("a.npz", "b.npz"):
+            graph.save(tmp_path / name)
+        assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+        there, here = DeepWalk(4).fit(str(tmp_path / "a.npz")), DeepWalk(4).fit(graph)
+        np.testing.assert_array_equal(there.embedding_, here.embedding_)
+        assert there.node_ids_.tolist() == here.node_ids_.tolist()
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"path": "g.zip"},
+            {"node_ids": [object() for _ in range(40)]},
+            {"labels": [b"x"] * 40},
+            {"labels": np.array(["2020-01-01"] * 40, dtype="M8[D]")},
+        ],
+    )
+    def test_what_cannot_be_saved_leaves_nothing(self, tmp_path, wrong):
+        path = tmp_path / wrong.pop("path", "g.npz")
+        with pytest.raises(ParameterError):
+            random_graph(**wrong).save(path)
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize(
+        ("changes", "why"),
+        [
+            ({"hopscale_graph": np.int64(2)}, "upgrade hopscale"),
+            ({"hopscale_graph": np.float64(1)}, "whole number"),
+            ({"edges": np.array([[0, 40]])}, "count into 40 nodes"),
+            ({"edges": np.array([[0, -1]])}, "count into 40 nodes"),
+            ({"edges": np.zeros((2, 3), int)}, "pairs"),
+            ({"edges": np.zeros((2, 2))}, "pairs"),
+            ({"edge_weights": np.zeros(3)}, "edge_weights"),
+            ({"edge_weights": -np.ones(1), "edges": np.array([[0, 1]])}, "-1"),
+            ({"node_ids": np.arange(3)}, "3 names for 40"),
+            ({"node_ids": np.zeros(40, int)}, "0 twice"),
+            ({"node_ids": np.zeros(40)}, "row of bytes"),
+            ({"node_ids": np.frombuffer(b"[[1,", np.uint8)}, "not JSON"),
+            ({"node_ids": np.frombuffer(b'{"a": 1}', np.uint8)}, "list of names"),
+            ({"node_ids": np.frombuffer(b"[" * 100_000, np.uint8)}, "not JSON"),
+            ({"feature_names": np.frombuffer(b'["a"]', np.uint8)}, "1 names for 7"),
+            ({"labels": np.frombuffer(b'["a"]', np.uint8)}, "40 plain values"),
+            ({"labels": np.frombuffer(b"[" + b"[1]," * 39 + b"[1]]", np.uint8)}, "40 plain values"),
+            ({"encoder": np.frombuffer(b"{}", np.uint8)}, "encoder"),
+        ],
+    )
+    def test_damaged_files(self, tmp_path, changes, why):
+        random_graph(node_ids=NAMES["text"]).save(tmp_path / "g.npz")
+        with np.load(tmp_path / "g.npz") as arrays:
+            changed = {**arrays, **changes}
+        np.savez(tmp_path / "h.npz", **changed)
+        assert why in refused(tmp_path / "h.npz")
+
+    def test_other_arrays_of_these_names_mean_what_they_did(self, tmp_path):
+        np.savez(tmp_path / "g.npz", edges=[[0, 1]], n_nodes=2, node_ids=np.zeros(9), labels=[1], self_loops=1)
+        assert read_graph(tmp_path / "g.npz").node_ids.tolist() == [0, 1]

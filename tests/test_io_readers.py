@@ -81,13 +81,13 @@ def _cell(cell, sign, quoting, row):
     return '"' + cell.replace('"', '""') + '"'
 
 
-def rowwise(rows, groups, amount_at=None):
-    """What ``read_columns`` should give, by the iterator that errors are found with."""
+def rowwise(rows, groups, amount_at):
+    """What is read in bulk, by the iterator that errors are found with."""
     try:
         table = [cells for _, cells in rows]
     except FileFormatError:
         return None
-    if any(len(cells) != len(table[0]) for cells in table):
+    if any(len(cells) != rows.width for cells in table):
         return None
     names = [Names.of([cells[position] for cells in table for position in group]) for group in groups]
     names = [group.reshaped(len(at)) for group, at in zip(names, groups, strict=True)]
@@ -123,15 +123,13 @@ READERS = ("kernel", "csv", "rows")
 @pytest.fixture
 def by_every_reader(monkeypatch):
     """Outcomes of a file by the kernel where it is plain, by Python's csv, and row by row."""
-    bulk, at_once = delimited.read_columns, delimited._columns_at_once
+    bulk, at_once = delimited._in_bulk, delimited._columns_at_once
 
     def outcomes(path, **options):
         found = {}
         for reader in READERS:
             monkeypatch.setattr(delimited, "_columns_at_once", at_once if reader == "kernel" else lambda *_: None)
-            replaced = rowwise if reader == "rows" else bulk
-            monkeypatch.setattr(delimited, "read_columns", replaced)
-            monkeypatch.setattr("hopscale.io.label_file.read_columns", replaced)
+            monkeypatch.setattr(delimited, "_in_bulk", rowwise if reader == "rows" else bulk)
             found[reader] = outcome(path, **options)
         return found
 
@@ -145,41 +143,53 @@ SLOW = settings(
 
 class TestReadersAgree:
     @SLOW
-    @given(content=files(), header=st.sampled_from([None, None, True, False]), self_loops=st.booleans())
-    @example(content=b"0,0x7\n1,2\n", header=False, self_loops=False)
-    @example(content=b"0,1152921504606846975\n00,0xFFFFFFFFFFFFFFF\n", header=False, self_loops=False)
-    @example(content=b"1,2\n3,9223372036854775808\n", header=False, self_loops=False)
-    @example(content=b'"a","b\nc"\n"d","e"\n', header=False, self_loops=False)
-    @example(content=b'a,"b,"\nc,d\n', header=False, self_loops=False)
-    @example(content=b'"a"b,c\n', header=False, self_loops=False)
-    @example(content=b"a b 1\nc  2\n", header=False, self_loops=False)
-    @example(content=b"source target time\na b 1\nc d \n", header=None, self_loops=False)
-    @example(content=b"-0,1\n0,2\n", header=False, self_loops=True)
-    @example(content=b"a," + b"b" * (csv.field_size_limit() + 1) + b"\n", header=False, self_loops=False)
-    def test_on_edges(self, tmp_path, by_every_reader, content, header, self_loops):
+    @given(
+        content=files(),
+        header=st.sampled_from([None, None, True, False]),
+        self_loops=st.booleans(),
+        skip_bad_lines=st.booleans(),
+    )
+    @example(content=b"0,0x7\n1,2\n", header=False, self_loops=False, skip_bad_lines=False)
+    @example(
+        content=b"0,1152921504606846975\n00,0xFFFFFFFFFFFFFFF\n", header=False, self_loops=False, skip_bad_lines=False
+    )
+    @example(content=b"1,2\n3,9223372036854775808\n", header=False, self_loops=False, skip_bad_lines=False)
+    @example(content=b'"a","b\nc"\n"d","e"\n', header=False, self_loops=False, skip_bad_lines=False)
+    @example(content=b'a,"b,"\nc,d\n', header=False, self_loops=False, skip_bad_lines=False)
+    @example(content=b'"a"b,c\n', header=False, self_loops=False, skip_bad_lines=False)
+    @example(content=b"a b 1\nc  2\n", header=False, self_loops=False, skip_bad_lines=False)
+    @example(content=b"source target time\na b 1\nc d \n", header=None, self_loops=False, skip_bad_lines=False)
+    @example(content=b"-0,1\n0,2\n", header=False, self_loops=True, skip_bad_lines=False)
+    @example(
+        content=b"a," + b"b" * (csv.field_size_limit() + 1) + b"\n",
+        header=False,
+        self_loops=False,
+        skip_bad_lines=False,
+    )
+    def test_on_edges(self, tmp_path, by_every_reader, content, **options):
         path = tmp_path / "edges.csv"
         path.write_bytes(content)
-        found = by_every_reader(path, header=header, self_loops=self_loops)
+        found = by_every_reader(path, **options)
         assert found["kernel"] == found["rows"]
         assert found["csv"] == found["rows"]
 
     @SLOW
-    @given(content=files(), whole=st.booleans())
-    def test_on_features(self, tmp_path, by_every_reader, content, whole):
+    @given(content=files(), whole=st.booleans(), skip=st.booleans())
+    def test_on_features(self, tmp_path, by_every_reader, content, whole, skip):
         edges, path = tmp_path / "edges.csv", tmp_path / "features.csv"
         edges.write_text("0,1\n1,2\n" if whole else "ann,bob\n1,2\n")
         path.write_bytes(content)
-        found = by_every_reader(edges, features=path, unknown="isolate")
+        found = by_every_reader(edges, features=path, unknown="isolate", skip_bad_lines=skip)
         assert found["kernel"] == found["rows"]
         assert found["csv"] == found["rows"]
 
     @SLOW
-    @given(content=files(), whole=st.booleans(), unknown=st.sampled_from(["isolate", "error"]))
-    def test_on_labels(self, tmp_path, by_every_reader, content, whole, unknown):
+    @given(content=files(), whole=st.booleans(), unknown=st.sampled_from(["isolate", "error"]), skip=st.booleans())
+    def test_on_labels(self, tmp_path, by_every_reader, content, whole, unknown, skip):
         edges, path = tmp_path / "edges.csv", tmp_path / "labels.csv"
         edges.write_text("0,1\n1,2\n" if whole else "ann,bob\n1,2\n")
         path.write_bytes(content)
-        found = by_every_reader(edges, labels=path, unknown=unknown)
+        found = by_every_reader(edges, labels=path, unknown=unknown, skip_bad_lines=skip)
         assert found["kernel"] == found["rows"]
         assert found["csv"] == found["rows"]
 

@@ -5,6 +5,7 @@ Letters of the paper: A adjacency (n×n), D degrees, c = ΣA the volume, F node-
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
@@ -196,6 +197,30 @@ class AttributedGraph:
         """Whether any edge weight differs from 1."""
         return bool(np.any(self.adjacency.data != 1))
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the graph as an ``.npz`` file, which :func:`hopscale.read_graph` reads again.
+
+        The file appears whole or not at all. It holds ids, names, weights, values, self-loops, labels and the
+        encoder, as arrays and JSON: no pickle, no code.
+
+        Parameters
+        ----------
+        path : path-like
+            Must end in ``.npz``. Ids and names must be text, numbers, booleans or tuples of these.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from hopscale import from_edges, read_graph
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     from_edges([("ann", "bob")], {"ann": {"tea": 2.5}}).save(f"{folder}/graph.npz")
+        ...     read_graph(f"{folder}/graph.npz").node_ids.tolist()
+        ['ann', 'bob']
+        """
+        from hopscale.io.npz import save_npz  # which reads it again
+
+        save_npz(self, path)
+
     def index_of(self, node: Hashable) -> int:
         """Row of a node, by its id."""
         try:
@@ -230,8 +255,9 @@ def _symmetric(A: sp.csr_array, directed: Directed, ids: NDArray[Any]) -> sp.csr
         u, v = int(coo.coords[0][worst]), int(coo.coords[1][worst])
         raise GraphError(
             f"the graph is directed: the weight from {shown_name(ids, u)} to {shown_name(ids, v)} is "
-            f"{A[u, v]:g}, back it is {A[v, u]:g}. hopscale embeds undirected graphs; pass "
-            "directed='symmetrize' to give each pair the larger of its two weights"
+            f"{A[u, v]:g}, back it is {A[v, u]:g}. hopscale embeds undirected graphs; give each "
+            "pair the larger of its two weights by directed='symmetrize', an argument of AttributedGraph, "
+            "from_networkx, from_igraph, from_pyg and from_dgl"
         )
     symmetric = sp.csr_array(A.maximum(A.T))
     symmetric.sort_indices()

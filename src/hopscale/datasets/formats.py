@@ -13,11 +13,12 @@ from hopscale.datasets.pickled import unpickled
 from hopscale.datasets.registry import Published
 from hopscale.exceptions import FileFormatError
 from hopscale.graph import AttributedGraph
-from hopscale.io.delimited import read_pairs, read_rows
+from hopscale.io.delimited import read_columns
 from hopscale.io.edges import from_edges
 from hopscale.io.feature_json import read_feature_json
 from hopscale.io.label_file import read_labels
 from hopscale.io.naming import Names
+from hopscale.io.rows import read_rows
 
 __all__ = ["graph_of"]
 
@@ -41,13 +42,18 @@ def graph_of(entry: Published, contents: Mapping[str, bytes]) -> AttributedGraph
 def _musae(entry: Published, contents: Mapping[str, bytes]) -> _Parts:
     """The format of the paper's authors: edges and targets as CSV, features as JSON."""
     source = {role: (contents[role], file.name) for role, file in entry.files.items()}
-    [ends], _ = read_pairs(read_rows(*source["edges"], True, node_columns=2), "weight", None)
+    [ends] = read_columns(read_rows(*source["edges"], True, node_columns=2), [(0, 1)], required=(0, 1)).names
     given = read_feature_json(*source["features"])
     rows, columns = _numbers(given.listed)[given.rows], _numbers(given.features)
     shape = (entry.nodes, entry.columns or int(columns.max(initial=-1)) + 1)
     target = read_rows(*source["target"], True, node_columns=1)
-    columns_of = {"node_column": entry.node_column, "label_column": entry.label_column}
-    labels = read_labels(target, np.arange(entry.nodes), whole=True, unknown="error", **columns_of)
+    labels = read_labels(
+        target,
+        np.arange(entry.nodes),
+        node_column=entry.node_column,
+        label_column=entry.label_column,
+        unknown="error",
+    )
     if entry.task == "regression":
         labels = labels.astype(np.float64)
     elif entry.class_names:

@@ -154,7 +154,9 @@ def _signed(numbers: Any) -> sp.csr_array:
         filled = numbers != 0
         indptr, indices = np.append(0, np.cumsum(filled.sum(axis=1))), np.nonzero(filled)[1]
         data = numbers[filled]
-    parts = (np.abs(data).astype(np.float32), 2 * indices.astype(np.int64) + (data < 0), indptr)
+    with np.errstate(over="ignore"):  # answered below
+        amounts = np.abs(data).astype(np.float32)
+    parts = (amounts, 2 * indices.astype(np.int64) + (data < 0), indptr)
     matrix = sp.csr_array(parts, shape=(numbers.shape[0], 2 * numbers.shape[1]))
     if not np.isfinite(matrix.data).all():
         raise GraphError("the matrix has values too large for float32: divide all of them by a number")

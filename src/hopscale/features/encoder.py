@@ -252,6 +252,6 @@ class FeatureEncoder(KnownParameters, TransformerMixin, BaseEstimator):  # type:
         ]
         return "\n".join("  ".join(map(format, row, layout)).rstrip() for row in rows)
 
-    def kind_of(self, kind: str) -> str | None:
-        """The column of a kind of which there is at most one, such as "id"."""
+    def column_of_kind(self, kind: str) -> str | None:
+        """The first column of a kind, such as "id", None if there is none."""
         return next((column.name for column in self.columns_ if column.kind == kind), None)

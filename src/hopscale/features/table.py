@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, in_short
+from hopscale.names import is_missing
 
-__all__ = ["Column", "Lists", "Values", "coded", "column_of", "factorized", "is_missing", "text_array", "text_of"]
+__all__ = ["Column", "Lists", "Values", "coded", "column_of", "factorized", "text_array", "text_of"]
 
 _SEQUENCES = (list, tuple, set, frozenset, np.ndarray)
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -127,20 +128,6 @@ def column_of(cells: Any, name: Any) -> Column:
     if any(issubclass(kind, _SEQUENCES) for kind in set(map(type, listed))):
         return _nested_column(listed)
     return _scalar_column(listed, name)
-
-
-def is_missing(cell: Any) -> bool:
-    """Whether a cell says that there is nothing: None, NaN, NaT and their kin.
-
-    >>> [is_missing(cell) for cell in (None, float("nan"), "", 0)]
-    [True, True, False, False]
-    """
-    try:
-        return cell is None or bool(cell != cell)
-    except TypeError:  # pandas.NA has no truth value
-        return True
-    except ValueError:  # an array
-        return False
 
 
 def coded(values: Iterable[Hashable]) -> tuple[NDArray[np.int32], list[Any]]:

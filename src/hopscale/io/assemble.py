@@ -19,6 +19,7 @@ from hopscale.exceptions import GraphError, in_short, warn
 from hopscale.graph import AttributedGraph, Directed
 from hopscale.indexed import labels_at
 from hopscale.io.naming import Names, as_names, known_rows, united
+from hopscale.io.node_table import EncodedNodes
 from hopscale.matrices import OwnArray, SymmetricArray
 from hopscale.names import DistinctNames, name_array
 
@@ -41,6 +42,7 @@ def assemble(
     weights: NDArray[np.float64] | None = None,
     features: Any = None,
     *,
+    nodes: EncodedNodes | None = None,
     node_ids: Sequence[Hashable] | NDArray[Any] | None = None,
     feature_names: Sequence[Hashable] | NDArray[Any] | None = None,
     labels: Mapping[Any, Any] | ArrayLike | None = None,
@@ -51,18 +53,19 @@ def assemble(
     """Graph from named edges of shape (E, 2) and features as :class:`FeatureEntries` or a matrix.
 
     Weights must have been checked by :func:`amounts`; ``labels_of`` makes labels from the names of the nodes. All else
-    is as in :func:`hopscale.io.from_edges`. With ``directed`` each row is an arc, and the graph decides; by default a
-    row is an undirected edge.
+    is as in :func:`hopscale.io.from_edges`. The rows of ``nodes``, for which there must be no ``node_ids``, have
+    features beside the others. With ``directed`` each row is an arc, and the graph decides; by default a row is an
+    undirected edge.
     """
     entries = features if isinstance(features, FeatureEntries) else None
     self_loops = switch("self_loops", self_loops)
     ends = ends.ordered()
     if node_ids is None and (entries or features is None):
-        mentioned = [entries.listed.ordered()] if entries else []
+        mentioned = [column.listed.ordered() for column in (entries, nodes) if column]
         names, (rows, *listed_rows) = united(ends, *mentioned)
         names = names.view(DistinctNames)
         if entries:
-            [listed] = listed_rows
+            listed = listed_rows[0]
             _warn_if_apart(ends, mentioned[0], names)
     else:
         names = as_names(node_ids) if node_ids is not None else _row_numbers(ends, features)
@@ -71,6 +74,12 @@ def assemble(
             listed = known_rows(entries.listed, names, source="features", things="nodes")
     if entries:
         features, feature_names = _feature_matrix(entries, listed, len(names), feature_names)
+    if nodes:
+        own = nodes.features_of(listed_rows[-1], len(names))
+        own_names = name_array(nodes.encoder.get_feature_names_out())
+        features = OwnArray(own if features is None else sp.hstack([features, own], format="csr"))
+        feature_names = own_names if feature_names is None else name_array([*feature_names, *own_names])
+        labels_of = labels_of or (None if nodes.label is None else nodes.labels_of)
     if labels_of is not None:
         labels = labels_of(names)
     return AttributedGraph(
@@ -81,6 +90,7 @@ def assemble(
         labels=labels,
         directed="error" if directed is None else directed,
         self_loops=self_loops,
+        encoder=nodes.encoder if nodes else None,
     )
 
 

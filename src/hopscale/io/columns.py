@@ -1,23 +1,27 @@
-"""What the first line of a table says: whether it names columns, and what they hold."""
+"""What names of columns say: which hold the nodes of an edge, which weights, and which words name columns at all."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from itertools import combinations
 
 __all__ = [
+    "MISSING_WORDS",
     "WIDE_TABLE",
     "all_whole",
+    "has_digits_only",
     "is_amount_name",
+    "is_column_word",
     "is_node_name",
+    "is_number",
     "is_whole",
-    "looks_like_header",
-    "may_be_header",
+    "pair_of_nodes",
+    "words_of",
 ]
+
+# What programs write for a value that is missing, where it is not an empty cell.
+MISSING_WORDS = frozenset({"NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "\\N"})
 
 WIDE_TABLE = (
     "A wide table, with a column for every feature, goes in as a matrix: "
@@ -27,11 +31,61 @@ WIDE_TABLE = (
 # Python reads whole numbers of so many digits whatever its settings; longer ones are text.
 _MOST_DIGITS = 640
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
-# What publishers call columns, without case, digits, spaces and underscores.
-_NODES = re.compile("(new)?id|(from|to)?node(id)?|source|target|src|dst|from|to|vertex")
-_AMOUNTS = re.compile(
-    "(edge|link)?weights?|w|wt|values?|val|counts?|amounts?|scores?|strengths?|freq|frequency|similarity|tfidf"
-)
+_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[0-9]+")
+
+# Two columns with the ends of an edge have names that differ in one of these.
+_ENDS = """
+    source/target source/destination source/dest source/sink src/dst src/dest src/tgt src/trg src/target s/t s/d
+    from/to start/end begin/end first/second left/right head/tail in/out inbound/outbound
+    a/b u/v i/j x/y p/q m/n 1/2 0/1 one/two
+    follower/followee follower/followed follower/following follower/friend fan/idol
+    citing/cited cites/cited citer/citee referrer/referred referrer/referee referring/referenced
+    sender/receiver sender/recipient sender/addressee sent/received author/recipient author/coauthor
+    buyer/seller vendor/customer supplier/customer supplier/buyer payer/payee payer/receiver debtor/creditor
+    lender/borrower creditor/borrower donor/recipient donor/donee giver/taker giver/receiver investor/investee
+    parent/child ancestor/descendant mother/child father/child supervisor/subordinate manager/employee
+    employer/employee manager/report mentor/mentee advisor/student adviser/student advisor/advisee teacher/student
+    subject/object head/dependent caller/callee origin/destination origin/dest orig/dest departure/arrival
+    exporter/importer reporter/partner upstream/downstream predator/prey host/parasite host/guest plant/pollinator
+    winner/loser victim/offender attacker/defender voter/candidate truster/trustee trustor/trustee rater/ratee
+    rater/rated reviewer/reviewee ego/alter self/other who/whom user/friend node/neighbor node/neighbour
+    person/friend actor/target influencer/influenced liker/liked asker/answerer questioner/answerer
+    doctor/patient regulator/target drug/target enzyme/substrate ligand/receptor local/remote client/server
+    pre/post presynaptic/postsynaptic hypernym/hyponym broader/narrower premise/conclusion cause/effect
+    query/reference query/subject query/hit before/after old/new
+"""
+_MOST_COLUMNS = 50  # among which the two are looked for
+
+# Other words of which names of columns are made, as far as names of nodes seldom are.
+_COLUMNS = """
+    id ids idx index key code uid uuid uri url name names label labels title type kind class category group tag tags
+    node nodes vertex vertices edge edges entity item items object element user users username member account person
+    people friend friends name handle screen login email mail address ip host port domain site page pages link links
+    linked paper papers article articles author authors coauthor doc document book movie film song artist actor actress
+    director track album game player team club coach company firm organization organisation org employee customer client
+    product products brand store shop order seller buyer country countries city state region zone station stop airport
+    route road street place location lat lon latitude longitude gene genes protein proteins drug disease species
+    compound molecule residue atom cell neuron tissue organism patient word words term terms token concept topic
+    topics keyword keywords hashtag channel subreddit community repo repository package module function file path
+    project task event venue journal conference year month day date time timestamp datetime since until when duration
+    start end created updated weight weights value values val count counts amount amounts score scores strength freq
+    frequency similarity distance length size number num n rank rating stars bytes packets price cost total sum
+    mean avg probability prob confidence support sign sentiment relation relationship rel predicate property attribute
+    attributes feature features interest interests hobby skill skills gender sex age status active flag note notes
+    comment description text content language lang currency transaction transactions trade message messages call
+    flight flights trip trips ride bike device sensor machine server process thread version comm new old
+    cites cited citing follows following followed likes liked knows trusts contains uses depends on by of in the
+    refers mentions replies reply retweets interacts combined friendship
+"""
+_AMOUNTS = """
+    weight weights w wt wgt value values val count counts cnt amount amounts amt score scores strength strengths freq
+    frequency frequencies similarity sim tfidf
+"""
+_NODES = "id ids node nodes nodeid vertex vertices source target src dst from to"
+_CONTRASTS: list[tuple[str, str]] = [(pair.partition("/")[0], pair.partition("/")[2]) for pair in _ENDS.split()]
+_COLUMN_WORDS = frozenset(_COLUMNS.split()) | {word for pair in _CONTRASTS for word in pair}
+_AMOUNT_WORDS, _NODE_WORDS = frozenset(_AMOUNTS.split()), frozenset(_NODES.split())
 
 
 def is_whole(text: str) -> bool:
@@ -42,7 +96,7 @@ def is_whole(text: str) -> bool:
     >>> is_whole("12"), is_whole("-3"), is_whole("007"), is_whole("1.0")
     (True, True, False, False)
     """
-    return len(text) <= _MOST_DIGITS and _has_digits(text)
+    return len(text) <= _MOST_DIGITS and has_digits_only(text)
 
 
 def all_whole(texts: list[str]) -> bool:
@@ -63,6 +117,39 @@ def all_whole(texts: list[str]) -> bool:
     return all(map(is_whole, texts))
 
 
+def has_digits_only(text: str) -> bool:
+    """Whether a cell is written as a whole number, however long."""
+    return _WHOLE.fullmatch(text) is not None
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number; "nan" and "inf" may be names.
+
+    >>> is_number("-1.5e3"), is_number("007"), is_number("nan")
+    (True, True, False)
+    """
+    return _NUMBER.fullmatch(cell) is not None
+
+
+def words_of(name: str) -> list[str]:
+    """Words that a name is made of, in lower case.
+
+    >>> words_of("FromNodeId"), words_of("src_ip"), words_of("Person 2"), words_of("protein1")
+    (['from', 'node', 'id'], ['src', 'ip'], ['person', '2'], ['protein', '1'])
+    """
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def is_column_word(name: str) -> bool:
+    """Whether a name is made of words that columns are called by.
+
+    >>> is_column_word("follower_id"), is_column_word("Person A"), is_column_word("links_to"), is_column_word("ann")
+    (True, True, True, False)
+    """
+    words = words_of(name)
+    return name.upper() != name.lower() and all(word in _COLUMN_WORDS or _is_mark(word) for word in words)
+
+
 def is_node_name(column: str) -> bool:
     """Whether a column of this name holds nodes.
 
@@ -71,7 +158,8 @@ def is_node_name(column: str) -> bool:
     >>> is_node_name("id_1"), is_node_name("ToNodeId"), is_node_name("borrower")
     (True, True, False)
     """
-    return _NODES.fullmatch(_plain(column)) is not None
+    words = [word for word in words_of(column) if not word.isdigit() and word != "new"]
+    return bool(words) and all(word in _NODE_WORDS for word in words)
 
 
 def is_amount_name(column: str) -> bool:
@@ -82,65 +170,42 @@ def is_amount_name(column: str) -> bool:
     >>> is_amount_name("Edge Weight"), is_amount_name("count"), is_amount_name("time")
     (True, True, False)
     """
-    return _AMOUNTS.fullmatch(_plain(column)) is not None
+    words = words_of(column)
+    if "".join(words) == "tfidf":
+        return True
+    return bool(words) and words[-1] in _AMOUNT_WORDS and is_column_word(column)
 
 
-def looks_like_header(rows: Sequence[list[str]], *, node_columns: int, number_at: int | None = None) -> bool:
-    """Whether the first of two rows names columns beyond doubt.
+def pair_of_nodes(columns: Sequence[str], *, by_marks: bool = True) -> tuple[int, int] | None:
+    """Positions of two columns that hold the ends of an edge by their names, wherever they stand.
 
-    It does if its ``node_columns`` first cells are what publishers call such columns, if they are no
-    whole numbers while those of the second row are, or if the cell at ``number_at``, which must hold a
-    number, does so only in the second row. An unnamed first column is the index that pandas writes.
+    ``by_marks=False`` leaves out those that only a letter or a digit tells apart, which names of nodes may do as well.
 
     Examples
     --------
-    >>> looks_like_header([["who", "whom", "w"], ["ann", "bob", "0.5"]], node_columns=2, number_at=2)
-    True
-    >>> looks_like_header([["who", "whom"], ["ann", "bob"]], node_columns=2, number_at=2)
-    False
+    >>> pair_of_nodes(["date", "amount", "from", "to"]), pair_of_nodes(["follower_id", "followed_id"])
+    ((2, 3), (0, 1))
+    >>> pair_of_nodes(["user_1", "user_2"]), pair_of_nodes(["user_1", "user_2"], by_marks=False)
+    ((0, 1), None)
     """
-    first = rows[0]
-    nodes = first[:node_columns]
-    if all(map(is_node_name, nodes)) or (first[0] == "" and all(cell and not _has_digits(cell) for cell in first[1:])):
-        return True
-    if len(rows) == 1 or any(map(_has_digits, nodes)):
+    words = [words_of(column) for column in columns[:_MOST_COLUMNS]]
+    contrasts = _CONTRASTS if by_marks else [pair for pair in _CONTRASTS if not any(map(_is_mark, pair))]
+    pairs = combinations(range(len(words)), 2)
+    return next((pair for pair in pairs if _is_pair(words[pair[0]], words[pair[1]], contrasts)), None)
+
+
+def _is_pair(one: list[str], other: list[str], contrasts: Sequence[tuple[str, str]]) -> bool:
+    """Whether two names, in words, are the same but for one word of a known pair."""
+    if len(one) != len(other):
         return False
-    if all(map(_has_digits, rows[1][:node_columns])):
-        return True
-    if number_at is None or min(map(len, rows)) <= number_at:
+    different = [pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]]
+    if len(different) != 1:
         return False
-    return not _is_number(first[number_at]) and _is_number(rows[1][number_at])
+    a, b = different[0]
+    # The two may be part of a longer word: srcip, dstip.
+    return any({a, b} == {x, y} or (len(x) > 2 and b in (a.replace(x, y), a.replace(y, x))) for x, y in contrasts)
 
 
-def may_be_header(*columns: tuple[str, int, NDArray[Any]]) -> bool:
-    """Whether a first row of names stands apart from the other rows: they repeat names, but none of its own.
-
-    A column is its first cell, the code of that, and the codes among which it would occur again if it were a name.
-
-    Examples
-    --------
-    >>> others = np.array([2, 3, 3, 4])  # ann, bob, bob, eve
-    >>> may_be_header(("who", 0, others), ("whom", 1, others))
-    True
-    >>> may_be_header(("ann", 2, others), ("zoe", 1, others))
-    False
-    """
-    if any(_has_digits(first) or (others == code).any() for first, code, others in columns):
-        return False
-    return any(len(np.unique(others)) < others.size for _, _, others in columns)
-
-
-def _has_digits(text: str) -> bool:
-    return _WHOLE.fullmatch(text) is not None
-
-
-def _plain(column: str) -> str:
-    return re.sub(r"[\W\d_]", "", column.lower())
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+def _is_mark(word: str) -> bool:
+    """A letter or a digit, which tells columns of one name apart."""
+    return len(word) == 1

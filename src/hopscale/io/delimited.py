@@ -1,17 +1,15 @@
-"""CSV and its kin: plain text is read by a kernel, all else by Python; only errors look for the line."""
+"""Columns of delimited text: what is plain is read by a kernel, all else by Python; only errors look for the line."""
 
 from __future__ import annotations
 
 import csv
-import io
 import math
-import os
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from operator import itemgetter
-from typing import NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,164 +17,201 @@ from numpy.typing import NDArray
 from hopscale._core import _native
 from hopscale.exceptions import FileFormatError, Setting, in_short, warn
 from hopscale.graph import name_array
-from hopscale.io.columns import looks_like_header
-from hopscale.io.content import as_text
+from hopscale.io.columns import MISSING_WORDS, is_column_word, is_whole
+from hopscale.io.header import first_row_is_header, undecided
 from hopscale.io.naming import Coder, Names
+from hopscale.io.rows import Rows, records, text_lines
 
-__all__ = ["Rows", "amount_column", "read_columns", "read_pairs", "read_rows", "warn_of_first_line"]
+__all__ = ["Columns", "read_columns", "read_table"]
 
 # Names of each group of columns, and the amounts if there are any.
 _Columns = tuple[list[Names], NDArray[np.float64] | None]
 
-# Bytes that are decoded, and rows that are taken apart, at once: few enough to stay in the processor's cache.
-_PIECE = 1 << 16
-_BATCH = 1 << 11
+_BATCH = 1 << 11  # rows that are taken apart at once
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Delimited text, taken apart as far as its first line."""
+class Columns:
+    """Columns of delimited text."""
 
-    path: str | os.PathLike[str]
-    body: bytes  # UTF-8 from the header on, or from the first row if there is none; lines end in a line feed
-    offset: int  # number of lines before the body
-    delimiter: str | None  # None stands for any blank space
-    header: list[str] | None  # names of the columns, where the file has them
+    rows: Rows  # without lines that were skipped
+    names: list[Names]  # one for each group of columns
+    amounts: NDArray[np.float64] | None
 
-    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        """Line number and cells of every row that is not blank."""
-        return islice(_cells(self), self.header is not None, None)
+    def without_first(self, read: Callable[[Rows], Columns]) -> Columns:
+        """The same without the first row, which names the columns; ``read`` reads rows as these were read."""
+        rows = replace(self.rows, header=self.rows.sample[0], is_open=False, sample=self.rows.sample[1:])
+        second = next((line for line, *_ in islice(records(self.rows), 1, None)), None)
+        if second is None:
+            raise FileFormatError(f"{rows.path} has a header, but no rows")
+        rows = rows.from_line(second)
+        if any(np.isin(group.codes[1:], group.codes[0]).any() for group in self.names):
+            return read(rows)  # which looks for the lines that repeat it
+        return Columns(rows, list(map(_without_first, self.names)), self.amounts)
 
-    def first(self) -> tuple[int, list[str]]:
-        """Line number and cells of the first row; there must be one."""
-        line, cells = next(iter(self), (0, []))
-        if not cells:
-            raise FileFormatError(f"{self.path} has a header, but no rows")
-        return line, cells
-
-    def line(self, row: int) -> int:
-        """Line number of a row."""
-        return next(islice(self, row, None))[0]
-
-    def position(self, column: str) -> int:
-        """Where a column is, by its name."""
-        if self.header is None or column not in self.header:
-            raise FileFormatError(f"{self.path} has no column {in_short(column)}; ", *self.columns)
-        return self.header.index(column)
-
-    @property
-    def columns(self) -> tuple[str | Setting, ...]:
-        """The columns there are, and what may have gone wrong with them, as parts of a message."""
-        if self.header is None:
-            return "it has no header (if the first line is one, give ", Setting("header", True), ")"
-        index = "; the first has no name: if pandas wrote it, write the file with index=False"
-        return (f"its columns are {self.header}{index if not self.header[0] else ''}",)
+    def of_whole_nodes(self) -> Columns:
+        """The same without rows whose first name is no whole number; those are bad, as nodes of the edges all are."""
+        vocabulary = self.names[0].vocabulary.tolist()
+        odd = ~np.fromiter(map(is_whole, vocabulary), dtype=bool, count=len(vocabulary))[self.names[0].codes]
+        rows = np.flatnonzero(odd)
+        lines = self.rows.lines(rows)
+        for line, row in zip(lines, rows.tolist(), strict=True):
+            name = in_short(self.names[0].at(row))
+            self.rows.bad.add(line, f"node {name} is not a whole number, while all nodes of the edge file are")
+        names = [Names(group.codes[~odd], group.vocabulary).ordered() for group in self.names]
+        amounts = None if self.amounts is None else self.amounts[~odd]
+        return Columns(self.rows.without_lines(lines), names, amounts)
 
 
-def read_rows(
-    data: bytes,
-    path: str | os.PathLike[str],
-    header: bool | None,
+def _without_first(names: Names) -> Names:
+    codes, used = names.codes[1:], len(set(names.codes[0].ravel().tolist()))
+    if names.is_ordered and codes.min(initial=used) >= used:  # its names are the first, and occur nowhere else
+        return Names(codes - np.int32(used), names.vocabulary[used:], is_ordered=True)
+    return Names(codes, names.vocabulary).ordered()
+
+
+def read_columns(
+    rows: Rows,
+    groups: Sequence[tuple[int, ...]],
     *,
-    node_columns: int,
-    number_at: int | None = None,
-    named: Sequence[str | None] = (),
-) -> Rows:
-    """Delimited text with its comments passed over, its delimiter and its header found.
+    required: Sequence[int] = (),
+    amount_at: int | None = None,
+    amount: str = "",
+) -> Columns:
+    """Columns of text, without blank space around the cells, and perhaps one of numbers.
 
-    The first line is a header if it has a column that the caller has ``named``, or if it looks like one
-    (:func:`~hopscale.io.columns.looks_like_header`). ``header`` decides where that guesses wrong.
-    """
-    if not data.isascii() or b"\0" in data:
-        as_text(data, path)  # refuses what is no text
-    if b"\r" in data:
-        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    # With a space after the sign, as SNAP and KONECT write: "#tea" may well be the name of a node.
-    comments = re.match(rb"(?:[ \t]*\n|[#%](?:[ \t][^\n]*)?(?:\n|$))*", data)
-    start = comments.end() if comments else 0
-    line = data[start : data.find(b"\n", start) + 1 or len(data)].decode()
-    delimiter = next((sign for sign in "\t,;" if sign in line), None)
-    rows = Rows(path, data[start:], data.count(b"\n", 0, start), delimiter, None)
-    first = [cells for _, cells in islice(rows, 2)]
-    if not first:
-        raise FileFormatError(f"{path} has no rows, only comments")
-    if header is None:
-        header = any(name in first[0] for name in named) or looks_like_header(
-            first, node_columns=node_columns, number_at=number_at
-        )
-    return replace(rows, header=first[0]) if header else rows
-
-
-def read_pairs(
-    rows: Rows, amount: str, amount_at: int | None, groups: Sequence[tuple[int, ...]] = ((0, 1),)
-) -> _Columns:
-    """Rows of two names and perhaps an amount.
-
-    ``amount`` says for errors what the column ``amount_at`` holds; ``groups`` are those of :func:`read_columns`: two
-    nodes, or a node and something else.
+    The columns of a group have one vocabulary; if there are several, they stand side by side. Rows are bad that have
+    fewer or more cells than the others, an empty one among those ``required``, no finite number of at least zero in the
+    column ``amount_at``, which holds an ``amount``, or the header again.
 
     Examples
     --------
-    >>> rows = read_rows(b"id_1,id_2\\nann,bob", "e.csv", None, node_columns=2)
-    >>> [ends], weights = read_pairs(rows, "weight", None)
+    >>> from hopscale.io.rows import read_rows
+    >>> rows = read_rows(b"id_1,id_2\\n7,8", "e.csv", None, node_columns=2)
+    >>> [ends] = read_columns(rows, [(0, 1)]).names
     >>> ends.codes, ends.vocabulary
-    (array([[0, 1]], dtype=int32), array(['ann', 'bob'], dtype=object))
+    (array([[0, 1]], dtype=int32), array(['7', '8'], dtype=object))
     """
-    read = read_columns(rows, groups, amount_at)
+    if max(*map(max, groups), amount_at or 0) >= rows.width:
+        raise FileFormatError(f"{rows.path}, line {rows.line(0)}: {rows.width} column(s), but ", *rows.columns)
+    read = _in_bulk(rows, groups, amount_at)
+    odd = set() if read is None else _odd_names(rows, groups, required, read[0])
+    if read is not None and odd <= MISSING_WORDS and _are_amounts(read[1]):
+        _warn_of_gaps(rows, odd, read[0])
+        return Columns(rows, *read)
+    fault = partial(_fault, rows, required=required, amount_at=amount_at, amount=amount)
+    wrong: list[int] = []
+    good = 0
+    for line, cells, why in records(rows, fault):
+        reason = why if cells is None else fault(cells)
+        if reason is None:
+            good += 1
+        else:
+            rows.bad.add(line, reason)
+            wrong.append(line)
+    if not good:
+        line, reason = next(iter(rows.bad.why.items()))
+        raise FileFormatError(f"{rows.path} has no good line: line {line}: {reason}")
+    if wrong:
+        rows = rows.without_lines(wrong)
+        read = _in_bulk(rows, groups, amount_at)
+    elif read is not None and rows.is_guessed:
+        names = _names_at(rows, required)
+        shown = " and ".join(map(in_short, names))
+        if not all(map(is_column_word, names)):
+            raise undecided(rows.path, f"{shown}, name the columns? Others have a name of it, too")
+        warn(
+            f"{rows.path}: the first line, {shown}, is taken for the names of the columns, but other lines have one of "
+            "them, too; if it is data, give ",
+            Setting("header", False),
+        )
     if read is None:
-        _refuse(rows, amount, amount_at)
-    names, amounts = read
-    wrong = amounts is not None and not (np.isfinite(amounts) & (amounts >= 0)).all()
-    if wrong or any(group.vocabulary.dtype == object and "" in group.vocabulary for group in names):
-        _refuse(rows, amount, amount_at)
-    return names, amounts
+        raise FileFormatError(f"{rows.path} cannot be read as text in columns")
+    _warn_of_gaps(rows, odd & MISSING_WORDS, read[0])
+    return Columns(rows, *read)
 
 
-def read_columns(rows: Rows, groups: Sequence[tuple[int, ...]], amount_at: int | None = None) -> _Columns | None:
-    """Columns of text, without blank space around the cells, and one of numbers; None if a row is not as the first.
+def read_table(rows: Rows, nodes: NDArray[Any] | None = None, *, node_at: int = 0) -> Columns:
+    """All columns, each with a vocabulary of its own, of a table with a node a row.
 
-    The columns of a group have one vocabulary; if there are several, they stand side by side.
+    The column of the nodes is at ``node_at``, and must not have empty cells. ``nodes``, those of the edges, help to
+    tell whether the first row is a header, where that is still open; afterwards ``rows.header`` says.
+
+    Examples
+    --------
+    >>> from hopscale.io.rows import read_rows
+    >>> rows = read_rows(b"user,age\\nann,33\\nbob,\\n", "n.csv", None, node_columns=1)
+    >>> table = read_table(rows)
+    >>> table.rows.header, [column.vocabulary[column.codes].tolist() for column in table.names]
+    (['user', 'age'], [['ann', 'bob'], ['33', '']])
     """
-    line, cells = rows.first()
-    start = 0
-    for _ in range(line - 1 - rows.offset):
-        start = rows.body.index(b"\n", start) + 1
-    read = _columns_at_once(rows.body, start, rows.delimiter, len(cells), groups, amount_at)
-    read = read or _columns_by_csv(rows.body[start:], rows.delimiter, len(cells), groups, amount_at)
+    read = partial(read_columns, groups=[(at,) for at in range(rows.width)], required=(node_at,))
+    columns = read(rows)
+    if rows.is_open:
+        named = replace(columns, names=[columns.names[node_at]])
+        known = named.names[0].vocabulary[:0] if nodes is None else nodes
+        if first_row_is_header(named, known, (node_at,)):
+            columns = columns.without_first(read)
+    return columns
+
+
+def _odd_names(rows: Rows, groups: Sequence[tuple[int, ...]], required: Sequence[int], names: list[Names]) -> set[str]:
+    """Names that occur, but should not: empty ones, those of the columns, and words for missing values."""
+    found: set[str] = set()
+    for group, column in zip(groups, names, strict=True):
+        needed = [at for at in group if at in required]
+        if needed:
+            odd = {"", *_names_at(rows, needed), *MISSING_WORDS}
+            found.update([] if odd.isdisjoint(names := column.vocabulary.tolist()) else odd.intersection(names))
+    return found
+
+
+def _are_amounts(numbers: NDArray[np.float64] | None) -> bool:
+    return numbers is None or bool((np.isfinite(numbers) & (numbers >= 0)).all())
+
+
+def _warn_of_gaps(rows: Rows, words: set[str], names: list[Names]) -> None:
+    """Words for a missing value would make a hub, or a feature, of all that is not known."""
+    for word in sorted(words):
+        count = sum(int(np.isin(column.codes, np.flatnonzero(column.vocabulary == word)).sum()) for column in names)
+        warn(
+            f"{rows.path}: {in_short(word)} is the name of a node or feature, that occurs {count} time(s); if it means "
+            "that a value is missing, take these lines out"
+        )
+
+
+def _names_at(rows: Rows, positions: Sequence[int]) -> list[str]:
+    return [rows.header[at] for at in positions] if rows.header else []
+
+
+def _fault(rows: Rows, cells: list[str], *, required: Sequence[int], amount_at: int | None, amount: str) -> str | None:
+    """What is wrong with a row."""
+    if len(cells) != rows.width:
+        return f"{len(cells)} column(s) instead of {rows.width}"
+    if cells == rows.header:
+        return "the header again; are these several files in one?"
+    for at in sorted(required):
+        if not cells[at]:
+            return f"column {at + 1} is empty"
+    if amount_at is None:
+        return None
+    try:
+        number = float(cells[amount_at])
+    except ValueError:
+        return f"the {amount} is {in_short(cells[amount_at])}, which is not a number"
+    if not math.isfinite(number) or number < 0:
+        return f"the {amount} is {cells[amount_at]}, but must be finite and not negative"
+    return None
+
+
+def _in_bulk(rows: Rows, groups: Sequence[tuple[int, ...]], amount_at: int | None) -> _Columns | None:
+    """All rows at once; None if a row is not as the first."""
+    read = _columns_at_once(rows.body, rows.start, rows.delimiter, rows.width, groups, amount_at)
+    read = read or _columns_by_csv(rows.body[rows.start :], rows.delimiter, rows.width, groups, amount_at)
     if read is None:
         return None
     names, amounts = read
     return list(map(_without_blanks, names)), amounts
-
-
-def warn_of_first_line(first: str, second: str, path: str | os.PathLike[str], things: str, names: str) -> None:
-    """Say that a first line, which may be a header, is read as data."""
-    warn(
-        f"{path}: the first line is read as {things}, {in_short(first)} and {in_short(second)}, which no other "
-        "line names; if it names the columns, give ",
-        Setting("header", True),
-        f" or call them {names}, and if it does not, give ",
-        Setting("header", False),
-    )
-
-
-def amount_column(rows: Rows, layout: str, named: str | None, advice: str = "") -> int | None:
-    """Column of the weights or values: the one that was named, else the third if there is one."""
-    line, cells = rows.first()
-    if len(cells) < 2 or (len(cells) > 3 and named is None):
-        raise FileFormatError(
-            f"{rows.path}, line {line}: {len(cells)} column(s); expected {layout}, the last if there is one",
-            *((", but ", *rows.columns) if rows.header else ()),
-            advice if len(cells) > 3 else "",
-        )
-    if rows.header and len(rows.header) < len(cells):
-        raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s), but ", *rows.columns)
-    if named is not None:
-        at = rows.position(named)
-        if at >= len(cells):
-            raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s), but ", *rows.columns)
-        return at
-    return 2 if len(cells) == 3 else None
 
 
 def _columns_at_once(
@@ -216,9 +251,9 @@ def _columns_by_csv(
     """Columns of any text, by Python's own reader."""
     reader: Iterator[list[str]]
     if delimiter is None:
-        reader = map(str.split, _lines(data))
+        reader = map(str.split, text_lines(data))
     else:
-        reader = csv.reader(_lines(data), delimiter=delimiter, strict=True)
+        reader = csv.reader(text_lines(data), delimiter=delimiter, strict=True)
     coders = [Coder() for _ in groups]
     codes: list[list[NDArray[np.int32]]] = [[] for _ in groups]
     amounts: list[NDArray[np.float64]] = []
@@ -244,54 +279,3 @@ def _columns_by_csv(
 def _without_blanks(column: Names) -> Names:
     names = column.vocabulary.tolist() if column.vocabulary.dtype == object else []
     return column if list(map(str.strip, names)) == names else column.renamed(str.strip)
-
-
-def _refuse(rows: Rows, amount: str, amount_at: int | None) -> NoReturn:
-    """Name the first line that is wrong, and why."""
-    width = len(rows.first()[1])
-    for line, cells in rows:
-        if len(cells) != width:
-            raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s) instead of {width}")
-        if not cells[0] or not cells[1]:
-            raise FileFormatError(f"{rows.path}, line {line}: column {1 if not cells[0] else 2} is empty")
-        if amount_at is not None:
-            _check_amount(cells[amount_at], f"{rows.path}, line {line}: the {amount}")
-    raise AssertionError(f"{rows.path} was refused, but every row is right")
-
-
-def _cells(rows: Rows) -> Iterator[tuple[int, list[str]]]:
-    """First line and stripped cells of every row of the body; blank lines are passed over."""
-    source = _lines(rows.body)
-    if rows.delimiter is None:
-        for line, text in enumerate(source, start=rows.offset + 1):
-            if text.strip():
-                yield line, text.split()
-        return
-    reader = csv.reader(source, delimiter=rows.delimiter, strict=True)
-    line = rows.offset + 1
-    try:
-        for row in reader:
-            cells = [cell.strip() for cell in row]
-            if cells not in ([], [""]):
-                yield line, cells
-            line = rows.offset + reader.line_num + 1
-    except csv.Error as error:
-        raise FileFormatError(f"{rows.path}, line {line}: {error}") from error
-
-
-def _lines(data: bytes) -> Iterator[str]:
-    """Lines with their ends, decoded a piece at a time: most readers want the first of them alone."""
-    start = 0
-    while start < len(data):
-        end = data.find(b"\n", start + _PIECE) + 1 or len(data)
-        yield from io.StringIO(data[start:end].decode(), newline="\n")
-        start = end
-
-
-def _check_amount(cell: str, what: str) -> None:
-    try:
-        number = float(cell)
-    except ValueError:
-        raise FileFormatError(f"{what} is {in_short(cell)}, which is not a number") from None
-    if not math.isfinite(number) or number < 0:
-        raise FileFormatError(f"{what} is {cell}, but must be finite and not negative")

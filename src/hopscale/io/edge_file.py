@@ -1,48 +1,112 @@
-"""Edges as delimited text."""
+"""Edges as delimited text: which columns hold the nodes and the weights, and whether the first line names them."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError, Setting, warn
-from hopscale.io.columns import is_amount_name, is_node_name, may_be_header
-from hopscale.io.delimited import amount_column, read_pairs, read_rows, warn_of_first_line
+from hopscale.io.columns import is_amount_name, is_number, pair_of_nodes
+from hopscale.io.delimited import Columns, read_columns
+from hopscale.io.header import is_header, is_missing
 from hopscale.io.naming import Names
+from hopscale.io.rows import Rows
 
 __all__ = ["read_edges"]
 
 
 def read_edges(
-    data: bytes,
-    path: str | os.PathLike[str],
-    *,
-    header: bool | None,
-    source: str | None = None,
-    target: str | None = None,
-    weight: str | None = None,
+    rows: Rows, *, source: str | None, target: str | None, weight: str | None, say: Callable[[str], None]
 ) -> tuple[Names, NDArray[np.float64] | None]:
-    """Ends of all edges, as text, and their weights if there are any."""
-    rows = read_rows(data, path, header, node_columns=2, number_at=2, named=(source, target, weight))
-    at = amount_column(rows, "source,target,weight", weight)
-    if at == 2 and weight is None and rows.header and not is_amount_name(rows.header[2]):
-        if is_node_name(rows.header[2]) or not rows.header[0]:
-            raise FileFormatError(f"{path}: expected source,target or source,target,weight, but ", *rows.columns)
-        warn(
-            f"{path}: the column {rows.header[2]!r} is passed over; if it holds the weights of the edges, give ",
-            Setting("weight", rows.header[2]),
-            " or call it weight",
-        )
-        at = None
+    """Ends of all edges, as text, and their weights if there are any; ``say`` is told which columns were taken."""
+    rows = rows.checked("source,target or source,target,weight")
+    ends_at = _ends_at(rows, source, target)
+    weight_at = rows.position(weight) if weight is not None else _weight_at(rows, ends_at)
+    if weight_at is not None:
+        rows = replace(rows, is_open=False)  # it has a weight
     # Edges have no direction: in the order of the file, so that nodes are seen in it.
-    ends_at = sorted(
-        position if name is None else rows.position(name) for position, name in enumerate((source, target))
+    read = partial(
+        read_columns, groups=[tuple(sorted(ends_at))], required=ends_at, amount_at=weight_at, amount="weight"
     )
-    [ends], weights = read_pairs(rows, "weight", at, groups=(tuple(ends_at),))
-    if header is None and rows.header is None and ends.vocabulary.dtype == object:
-        first, others = ends.codes[0].tolist(), ends.codes[1:]
-        if may_be_header((ends.at(0), first[0], others), (ends.at(1), first[1], others)):
-            warn_of_first_line(ends.at(0), ends.at(1), path, "two nodes", "source,target")
-    return ends, weights
+    columns = read(rows)
+    if rows.is_open and _first_is_header(columns, ends_at):
+        columns = columns.without_first(read)
+    rows = columns.rows
+    rows.bad.warn(len(columns.names[0]))
+    passed_over = [at for at in range(rows.width) if at not in (*ends_at, weight_at)]
+    say(_understood(rows, ends_at, weight_at, passed_over))
+    if weight_at is None and weight is None:
+        _warn_of_numbers(rows, passed_over)
+    if columns.amounts is not None and (zeros := int((columns.amounts == 0).sum())):
+        say(f"{rows.path}: {zeros} edge(s) of weight 0 count as none; their nodes stay")
+    return columns.names[0], columns.amounts
+
+
+def _ends_at(rows: Rows, source: str | None, target: str | None) -> tuple[int, int]:
+    """Columns of the two nodes: those named, else those whose names say so, else the first two."""
+    named = [None if name is None else rows.position(name) for name in (source, target)]
+    found: tuple[int, ...] | None = None
+    if rows.header and named == [None, None]:
+        found = pair_of_nodes(rows.header[: rows.width])
+    if found is None:
+        # pandas writes its index as a first column without a name.
+        has_index = rows.header is not None and not rows.header[0] and rows.width > 2
+        left = [at for at in range(has_index, rows.width) if at not in named]
+        found = tuple(at if at is not None else left.pop(0) for at in named)
+    if found[0] == found[1]:
+        raise FileFormatError(f"{rows.path}: {rows.called(found[0])} cannot be both ends of the edges")
+    return found[0], found[1]
+
+
+def _weight_at(rows: Rows, ends_at: tuple[int, int]) -> int | None:
+    """Column of the weights: the first of such a name; without a header the third of three, if it has numbers."""
+    others = [at for at in range(rows.width) if at not in ends_at]
+    numeric = [at for at in others if _has_numbers(rows, at)]
+    if rows.header is None:
+        return others[0] if len(others) == 1 and numeric else None
+    called_so = [at for at in others if is_amount_name(rows.header[at])]
+    return next((at for at in called_so if at in numeric or len(others) == 1), None)
+
+
+def _has_numbers(rows: Rows, at: int) -> bool:
+    return any(is_number(cells[at]) for cells in rows.sample if at < len(cells))
+
+
+def _first_is_header(columns: Columns, ends_at: tuple[int, int]) -> bool:
+    """Whether the first row names the columns, as far as that can be told from all of them."""
+    codes, (first, others) = columns.names[0].codes, (columns.names[0].codes[0], columns.names[0].codes[1:])
+    again = np.isin(others, first)
+    if again.any() and not (again.all(axis=1) == again.any(axis=1)).all():
+        return False
+    if again.any():  # only ever together, as in a repeated header
+        others = others[~again.any(axis=1)]
+    counts = np.bincount(codes.ravel())
+    alone = int((counts[others] == 1).all(axis=1).sum())
+    return is_header(columns.rows, sorted(ends_at), alone, len(others))
+
+
+def _warn_of_numbers(rows: Rows, passed_over: list[int]) -> None:
+    """Numbers may well be weights."""
+    for at in passed_over:
+        if _has_numbers(rows, at) and not is_missing(rows.header[at] if rows.header else "x"):
+            name = rows.header[at] if rows.header else str(at + 1)
+            warn(
+                f"{rows.path}: {rows.called(at)} is passed over; if it holds the weights of the edges, give ",
+                Setting("weight", name),
+            )
+            return
+
+
+def _understood(rows: Rows, ends_at: tuple[int, int], weight_at: int | None, passed_over: list[int]) -> str:
+    parts = [
+        f"{rows.path}: " + ("no header" if rows.header is None else "the first line names the columns"),
+        f"nodes are {rows.called(ends_at[0])} and {rows.called(ends_at[1])}",
+        "no weights" if weight_at is None else f"weights are {rows.called(weight_at)}",
+    ]
+    if passed_over:
+        parts.append(f"passed over: {', '.join(map(rows.called, passed_over))}")
+    return "; ".join(parts)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,52 +13,81 @@ from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError, Setting
 from hopscale.io.assemble import FeatureEntries
-from hopscale.io.columns import WIDE_TABLE, is_amount_name, may_be_header
-from hopscale.io.delimited import Rows, amount_column, read_pairs, read_rows, warn_of_first_line
+from hopscale.io.columns import WIDE_TABLE, is_amount_name
+from hopscale.io.delimited import read_columns
 from hopscale.io.feature_json import read_feature_json
-from hopscale.io.ids import like_edges, whole_if_all
+from hopscale.io.header import first_row_is_header
+from hopscale.io.ids import are_whole, is_text, like_edges, whole_if_all
 from hopscale.io.naming import Unknown, listing, rows_of
+from hopscale.io.rows import Rows
 
-__all__ = ["read_features"]
+__all__ = ["like_nodes", "read_feature_rows", "read_features_as_json"]
 
 
-def read_features(
-    data: bytes,
-    path: str | os.PathLike[str],
-    nodes: NDArray[Any],
-    *,
-    header: bool | None,
-    value: str | None,
-    whole: bool,
-    unknown: Unknown,
+def read_features_as_json(
+    data: bytes, path: str | os.PathLike[str], nodes: NDArray[Any], unknown: Unknown
 ) -> FeatureEntries:
-    """Entries of the feature matrix; ``nodes`` are those of the edges, and ``whole`` says whether they are numbers."""
-    rows = None
-    if data.lstrip()[:1] in (b"{", b"["):
-        raw = read_feature_json(data, path)
-    else:
-        rows = read_rows(data, path, header, node_columns=1, number_at=2, named=(value,))
-        raw = _feature_pairs(rows, value)
-        if header is None and rows.header is None and raw.listed.vocabulary.dtype == object and not whole:
-            node, feature = raw.listed.at(0), str(raw.features.at(0))
-            columns = ((node, raw.listed.codes), (feature, raw.features.codes))
-            if node not in nodes and may_be_header(*((first, codes[0], codes[1:]) for first, codes in columns)):
-                warn_of_first_line(node, feature, path, "a node and its feature", "node,feature")
-    entries = replace(raw, listed=like_edges(raw.listed, whole, path), features=whole_if_all(raw.features))
-    if unknown == "error" and (isolated := rows_of(entries.listed, nodes) < 0).any():
-        names = entries.listed.with_codes(entries.listed.codes[isolated]).ordered().vocabulary.tolist()
-        where = path if rows is None else f"{path}, line {rows.line(int(np.argmax(isolated)))}"
+    """Entries of the feature matrix, by the names that the ``nodes`` of the edges have."""
+    return like_nodes(read_feature_json(data, path), nodes, unknown, path, lambda row: str(path))
+
+
+def read_feature_rows(
+    rows: Rows, nodes: NDArray[Any], *, value: str | None, unknown: Unknown, say: Callable[[str], None]
+) -> FeatureEntries:
+    """Entries of the feature matrix, by the names that the ``nodes`` of the edges have; ``say`` is told which columns
+    were taken.
+    """
+    rows = rows.checked("node,feature or node,feature,value")
+    value_at = _value_at(rows, value)
+    if value_at is not None:
+        rows = replace(rows, is_open=False)  # it has a value
+    read = partial(read_columns, groups=[(0,), (1,)], required=(0, 1), amount_at=value_at, amount="value")
+    columns = read(rows)
+    if rows.is_open and first_row_is_header(columns, nodes, (0, 1)):
+        columns = columns.without_first(read)
+    listed = whole_if_all(columns.names[0]) if are_whole(nodes) else columns.names[0]
+    if are_whole(nodes) and is_text(listed):
+        columns = columns.of_whole_nodes()
+        listed = whole_if_all(columns.names[0])
+    rows = columns.rows
+    rows.bad.warn(len(columns.names[0]))
+    first = "no header" if rows.header is None else "the first line names the columns"
+    values = "no values" if value_at is None else f"values are {rows.called(value_at)}"
+    say(f"{rows.path}: {first}; nodes are {rows.called(0)}, features are {rows.called(1)}; {values}")
+    entries = FeatureEntries(listed, None, columns.names[1], columns.amounts)
+    return like_nodes(entries, nodes, unknown, rows.path, lambda row: f"{rows.path}, line {rows.line(row)}")
+
+
+def like_nodes(
+    entries: FeatureEntries,
+    nodes: NDArray[Any],
+    unknown: Unknown,
+    path: str | os.PathLike[str],
+    where: Callable[[int], str],
+) -> FeatureEntries:
+    """Entries of a file by the names that the ``nodes`` of the edges have; ``where`` names the place of an entry."""
+    listed = like_edges(entries.listed, nodes, path)
+    if unknown == "error" and (isolated := rows_of(listed, nodes) < 0).any():
+        names = listed.with_codes(listed.codes[isolated]).ordered().vocabulary.tolist()
         raise FileFormatError(
-            f"{where}: {len(names)} node(s) that no edge names: {listing(names)}; give ",
+            f"{where(int(np.argmax(isolated)))}: {len(names)} node(s) that no edge names: {listing(names)}; give ",
             Setting("unknown", "isolate"),
             " to take them for isolated nodes",
         )
-    return entries
+    return replace(entries, listed=listed, features=whole_if_all(entries.features))
 
 
-def _feature_pairs(rows: Rows, value: str | None) -> FeatureEntries:
-    at = amount_column(rows, "node,feature,value", value, f". {WIDE_TABLE}")
-    if at == 2 and value is None and rows.header and not is_amount_name(rows.header[2]):
+def _value_at(rows: Rows, value: str | None) -> int | None:
+    """Column of the values: the one named, else the third; what may be a wide table is refused."""
+    if value is not None:
+        return rows.position(value)
+    if rows.width > 3:
+        raise FileFormatError(
+            f"{rows.path}, line {rows.line(0)}: {rows.width} column(s); expected node,feature or node,feature,value",
+            *((", but ", *rows.columns) if rows.header else ()),
+            f". {WIDE_TABLE}",
+        )
+    if rows.width == 3 and rows.header and not is_amount_name(rows.header[2]):
         raise FileFormatError(
             f"{rows.path}: expected node,feature or node,feature,value, but ",
             *rows.columns,
@@ -64,5 +95,4 @@ def _feature_pairs(rows: Rows, value: str | None) -> FeatureEntries:
             Setting("value", rows.header[2]),
             f". {WIDE_TABLE}",
         )
-    (nodes, features), values = read_pairs(rows, "value", at, groups=((0,), (1,)))
-    return FeatureEntries(nodes, None, features, values)
+    return 2 if rows.width == 3 else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,19 +11,22 @@ from hopscale.checks import switch
 from hopscale.exceptions import ParameterError, in_short
 from hopscale.graph import AttributedGraph
 from hopscale.io.assemble import assemble
+from hopscale.io.bad_lines import BadLines
 from hopscale.io.content import content_kind, existing, read_content
-from hopscale.io.delimited import read_rows
 from hopscale.io.edge_file import read_edges
-from hopscale.io.feature_file import read_features
+from hopscale.io.feature_file import read_feature_rows, read_features_as_json
 from hopscale.io.ids import whole_if_all
 from hopscale.io.label_file import read_labels
 from hopscale.io.naming import Unknown, check_attributes, check_unknown
 from hopscale.io.npz import read_npz
+from hopscale.io.rows import Rows, read_rows
 
 __all__ = ["read_graph"]
 
 _PathLike = str | os.PathLike[str]
 _FILES = ("edges", "features", "labels", "nodes")
+# Kinds of files that hold edges, features and labels, and what reads them.
+_WHOLE_GRAPHS: dict[str, Callable[..., AttributedGraph]] = {".npz": read_npz}
 
 
 def read_graph(
@@ -39,8 +42,10 @@ def read_graph(
     label_column: str | None = None,
     unknown: Unknown = "isolate",
     header: bool | Mapping[str, bool] | None = None,
+    skip_bad_lines: bool = False,
     self_loops: bool = False,
     max_unpacked: int | str | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> AttributedGraph:
     """Graph from files.
 
@@ -119,39 +124,35 @@ def read_graph(
     check_unknown(unknown)
     check_attributes(source=source, target=target, weight=weight, value=value)
     check_attributes(node_column=node_column, label_column=label_column)
+    skip_bad_lines = switch("skip_bad_lines", skip_bad_lines)
     has_header = _header_of_each(header)
-    if content_kind(existing(edges)) == ".npz":
+    say = say or (lambda line: None)
+    read_whole = _WHOLE_GRAPHS.get(content_kind(existing(edges)))
+    if read_whole is not None:
         if features is not None or labels is not None:
             raise ParameterError(f"{edges} holds features and labels itself: give no other files with it")
-        return read_npz(edges, self_loops=self_loops, max_unpacked=max_unpacked)
-    ends, weights = read_edges(
-        read_content(edges, max_unpacked),
-        edges,
-        header=has_header["edges"],
-        source=source,
-        target=target,
-        weight=weight,
-    )
+        return read_whole(edges, self_loops=self_loops, max_unpacked=max_unpacked)
+
+    def rows_of(path: _PathLike, data: bytes, file: str, node_columns: int, *named: str | None) -> Rows:
+        bad = BadLines(path, skip_bad_lines)
+        return read_rows(data, path, has_header[file], node_columns=node_columns, named=named, bad=bad)
+
+    rows = rows_of(edges, read_content(edges, max_unpacked), "edges", 2, source, target, weight)
+    ends, weights = read_edges(rows, source=source, target=target, weight=weight, say=say)
     ends = whole_if_all(ends).ordered()
-    whole = not isinstance(ends.at(0), str)
     entries = None
     if features is not None:
         data = read_content(features, max_unpacked)
-        entries = read_features(
-            data,
-            features,
-            ends.vocabulary,
-            header=has_header["features"],
-            value=value,
-            whole=whole,
-            unknown=unknown,
-        )
+        if data.lstrip()[:1] in (b"{", b"["):
+            entries = read_features_as_json(data, features, ends.vocabulary, unknown)
+        else:
+            rows = rows_of(features, data, "features", 1, value)
+            entries = read_feature_rows(rows, ends.vocabulary, value=value, unknown=unknown, say=say)
     column = None
     if labels is not None:
-        data = read_content(labels, max_unpacked)
-        rows = read_rows(data, labels, has_header["labels"], node_columns=1, named=(node_column, label_column))
+        rows = rows_of(labels, read_content(labels, max_unpacked), "labels", 1, node_column, label_column)
         column = partial(
-            read_labels, rows, whole=whole, node_column=node_column, label_column=label_column, unknown=unknown
+            read_labels, rows, node_column=node_column, label_column=label_column, unknown=unknown, say=say
         )
     return assemble(ends, weights, entries, labels_of=column, self_loops=self_loops)
 

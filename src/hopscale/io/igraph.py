@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from hopscale.exceptions import GraphError, in_short
+from hopscale.exceptions import GraphError
 from hopscale.graph import AttributedGraph, Directed, name_array, shown_name
 from hopscale.io.assemble import amounts, assemble
-from hopscale.io.edges import entries_by_node
+from hopscale.io.attributes import Attributes, check_known, node_features
 from hopscale.io.naming import Names, check_attributes
 
 __all__ = ["from_igraph"]
@@ -18,9 +18,10 @@ __all__ = ["from_igraph"]
 def from_igraph(
     graph: Any,
     *,
-    features: str | None = "features",
+    features: Any = "features",
     weight: str | None = "weight",
     label: str | None = None,
+    encoder: Any = None,
     self_loops: bool = False,
     directed: Directed = "error",
 ) -> AttributedGraph:
@@ -30,14 +31,16 @@ def from_igraph(
     ----------
     graph : igraph.Graph
         Nodes are called by their vertex attribute ``name`` if there is one, else 0..n-1.
-    features : str or None, default="features"
+    features : str, list of str, mapping, data frame, Series or None, default="features"
         Vertex attribute that holds a list or set of features, a mapping ``{feature: value}`` or a
-        NumPy vector; None where a node has none.
+        NumPy vector, None where a node has none. All else is as in :func:`hopscale.io.from_networkx`.
     weight : str or None, default="weight"
-        Edge attribute; None where an edge weighs 1. Parallel edges add up if weighted and count once
-        if not.
+        Edge attribute; None where an edge weighs 1, 0 where there is none. Parallel edges add up
+        if weighted and count once if not.
     label : str, optional
         Vertex attribute to keep as labels.
+    encoder : FeatureEncoder, optional
+        As in :func:`hopscale.io.from_networkx`.
     self_loops : bool, default=False
         Keep self-loops.
     directed : {"error", "symmetrize"}, default="error"
@@ -56,8 +59,8 @@ def from_igraph(
     if isinstance(graph, type) or not all(hasattr(graph, name) for name in ("get_edgelist", "vs", "es", "is_directed")):
         raise GraphError(f"expected an igraph graph, not {type(graph).__name__}")
     pairs = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
-    check_attributes(features=features, weight=weight, label=label)
-    vertex = set(graph.vs.attributes())
+    check_attributes(weight=weight, label=label)
+    vertex = [name for name in graph.vs.attributes() if isinstance(name, str)]
     names = name_array(graph.vs["name"] if "name" in vertex else range(len(graph.vs)))
     weights = None
     if weight is not None and weight in graph.es.attributes():
@@ -66,18 +69,18 @@ def from_igraph(
             weight,
             lambda row: f"the edge {shown_name(names, pairs[row, 0])} to {shown_name(names, pairs[row, 1])}",
         )
-    for asked in (label, None if features == "features" else features):
-        if asked is not None and asked not in vertex:
-            raise GraphError(f"no vertex attribute {in_short(asked)}; there are {sorted(vertex)}")
-    entries = None
-    if features is not None and features in vertex:
-        entries = entries_by_node(dict(zip(names.tolist(), graph.vs[features], strict=True)))
-    return assemble(
+    attributes = Attributes([name for name in vertex if name != "name"], graph.vs.__getitem__)
+    check_known([label], attributes)
+    found = node_features(features, attributes, names, label=label, encoder=encoder)
+    made = assemble(
         Names(pairs, names),
         weights,
-        entries,
+        found.features,
         node_ids=names,
+        feature_names=found.names,
         labels=None if label is None else dict(zip(names.tolist(), graph.vs[label], strict=True)),
         self_loops=self_loops,
         directed=directed if graph.is_directed() else None,
     )
+    made.encoder = found.encoder
+    return made

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any, NoReturn
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError, Setting, in_short, warn
 from hopscale.io.assemble import labels_at
-from hopscale.io.columns import is_whole
-from hopscale.io.delimited import Rows, read_columns
+from hopscale.io.columns import MISSING_WORDS, is_number, is_whole
+from hopscale.io.delimited import read_columns
+from hopscale.io.header import first_row_is_header, is_missing
+from hopscale.io.ids import in_form_of
 from hopscale.io.naming import Unknown, listing, rows_of
+from hopscale.io.rows import Rows
 
 __all__ = ["read_labels"]
 
@@ -22,32 +27,35 @@ def read_labels(
     rows: Rows,
     nodes: NDArray[Any],
     *,
-    whole: bool,
     node_column: str | None,
     label_column: str | None,
     unknown: Unknown,
+    say: Callable[[str], None] = lambda line: None,
 ) -> NDArray[Any]:
-    """Labels of all nodes, with gaps: ints or floats if all are numbers, else text.
+    """Labels of all ``nodes``, with gaps: ints or floats if all are numbers, else text.
 
-    ``nodes`` are those there are, and ``whole`` says whether they are whole numbers. If there are no labels but of
-    other nodes they are refused whatever ``unknown`` says: they mostly come from the wrong column.
+    ``say`` is told which columns were taken. If there are no labels but of other nodes they are refused whatever
+    ``unknown`` says: they mostly come from the wrong column.
     """
     node_at = 0 if node_column is None else rows.position(node_column)
-    label_at = -1 if label_column is None else rows.position(label_column)
-    width = len(next(iter(rows), (0, []))[1])
-    if not width:
+    if not rows.sample:
         return labels_at([], np.full(len(nodes), -1))
-    read = read_columns(rows, ((node_at,), (label_at % width,))) if max(node_at, label_at, 1) < width else None
-    if read is None:
-        _refuse(rows, max(node_at, label_at, 1))
-    (named, labels), _ = read
-    if whole:
-        named = named.renamed(lambda name: int(name) if isinstance(name, int) or is_whole(name) else name)
-    elif named.vocabulary.dtype == np.int64:
-        named = named.renamed(str)
+    rows = rows.checked("a node and its label")
+    label_at = rows.width - 1 if label_column is None else rows.position(label_column)
+    if node_at == label_at:
+        raise FileFormatError(f"{rows.path}: {rows.called(node_at)} cannot be the node and its label")
+    read = partial(read_columns, groups=[(node_at,), (label_at,)], required=(node_at,))
+    columns = read(rows)
+    if rows.is_open and first_row_is_header(columns, nodes, (node_at, label_at)):
+        columns = columns.without_first(read)
+    rows, (named, labels) = columns.rows, columns.names
+    rows.bad.warn(len(named))
+    first = "no header" if rows.header is None else "the first line names the columns"
+    say(f"{rows.path}: {first}; nodes are {rows.called(node_at)}, labels are {rows.called(label_at)}")
+    named = in_form_of(nodes, named)
     at = rows_of(named, nodes)
     unknown_nodes = at < 0
-    texts = np.array(list(map(str, labels.vocabulary.tolist())), dtype=object)
+    texts = np.array(_without_gaps(list(map(str, labels.vocabulary.tolist()))), dtype=object)
     told = np.flatnonzero(~unknown_nodes & (texts != "")[labels.codes])
     label = np.full(len(nodes), -1, dtype=labels.codes.dtype)
     backwards = told[::-1]  # so that the first label of a node is the one that stays
@@ -62,6 +70,9 @@ def read_labels(
         )
     used, given = np.unique(label, return_inverse=True)
     column = labels_at(_typed(texts[used[used >= 0]].tolist(), rows.path), given - (used[0] < 0))
+    for word in MISSING_WORDS.intersection(column.tolist()) if column.dtype.kind in "OU" else ():
+        count = int((column == word).sum())
+        warn(f"{rows.path}: {in_short(word)} is a class of {count} node(s); if it means none, leave the cells empty")
     if not unknown_nodes.any():
         return column
     names = list(dict.fromkeys(named.vocabulary[named.codes[unknown_nodes]].tolist()))
@@ -79,16 +90,10 @@ def read_labels(
     return column
 
 
-def _refuse(rows: Rows, last: int) -> NoReturn:
-    width = 0
-    for line, cells in rows:
-        width = width or len(cells)
-        if len(cells) != width or width < 2:
-            expected = f"instead of {width}" if width > 1 else "where a node and its label are two"
-            raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s) {expected}")
-        if width <= last:
-            raise FileFormatError(f"{rows.path}, line {line}: {len(cells)} column(s), but ", *rows.columns)
-    raise AssertionError(f"{rows.path} was refused, but every row is right")
+def _without_gaps(texts: list[str]) -> list[str]:
+    """Labels with words for missing values left out, where all others are numbers."""
+    given = [text for text in texts if not is_missing(text)]
+    return ["" if is_missing(text) else text for text in texts] if given and all(map(is_number, given)) else texts
 
 
 def _typed(texts: list[str], path: str | os.PathLike[str]) -> list[Any]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 from hopscale.exceptions import GraphError, in_short
 from hopscale.graph import AttributedGraph, Directed
-from hopscale.indexed import feature_rows, has_index, is_keyed
 from hopscale.io.assemble import amounts, assemble
-from hopscale.io.edges import entries_by_node, lists_by_id
-from hopscale.io.naming import Names, as_names, check_attributes
+from hopscale.io.attributes import Attributes, check_known, node_features
+from hopscale.io.naming import Names, check_attributes
+from hopscale.names import name_array
 
 __all__ = ["from_networkx"]
 
@@ -20,9 +20,10 @@ _MISSING = object()
 def from_networkx(
     graph: Any,
     *,
-    features: str | Mapping[Any, Any] | None = "features",
+    features: Any = "features",
     weight: str | None = "weight",
     label: str | None = None,
+    encoder: Any = None,
     self_loops: bool = False,
     directed: Directed = "error",
 ) -> AttributedGraph:
@@ -32,14 +33,19 @@ def from_networkx(
     ----------
     graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
         Any node ids; their order is kept.
-    features : str, mapping or None, default="features"
+    features : str, list of str, mapping, data frame, Series or None, default="features"
         Node attribute that holds a list or set of features, a mapping ``{feature: value}`` or a NumPy
-        vector; or a mapping from node to such. Nodes without it, or with None, have no features.
+        vector; nodes without it, or with None, have no features. Or a list of node attributes of any kind
+        (numbers, text, dates, ...), which are encoded as the columns of a table
+        (:class:`hopscale.FeatureEncoder`). Or features by node: a mapping to lists, mappings or vectors, a
+        data frame of numbers or a Series of lists with the nodes as index.
     weight : str or None, default="weight"
-        Edge attribute. Edges without it weigh 1; if no edge has it, or with None, the graph is
-        unweighted. Parallel edges of a multigraph add up if weighted and count once if not.
+        Edge attribute. Edges without it weigh 1, those of weight 0 are none; if no edge has it, or with
+        None, the graph is unweighted. Parallel edges of a multigraph add up if weighted and count once if not.
     label : str, optional
         Node attribute to keep as labels.
+    encoder : FeatureEncoder, optional
+        A fitted one for a list of attributes, such as that of a model; by default one is fitted.
     self_loops : bool, default=False
         Keep self-loops.
     directed : {"error", "symmetrize"}, default="error"
@@ -49,6 +55,11 @@ def from_networkx(
     Returns
     -------
     AttributedGraph
+
+    Warns
+    -----
+    HopscaleWarning
+        If nodes have attributes, but none of them is ``"features"`` and none was asked for.
 
     Examples
     --------
@@ -61,7 +72,7 @@ def from_networkx(
     """
     if isinstance(graph, type) or not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise GraphError(f"expected a networkx graph, not {type(graph).__name__}")
-    check_attributes(features=None if is_keyed(features) else features, weight=weight, label=label)
+    check_attributes(weight=weight, label=label)
     nodes = list(graph.nodes)
     arcs = list(graph.edges(data=weight, default=_MISSING) if weight is not None else graph.edges(data=False))
     ends = Names.of(end for arc in arcs for end in arc[:2])
@@ -72,31 +83,24 @@ def from_networkx(
             weight,
             lambda row: f"the edge {in_short(arcs[row][0])} to {in_short(arcs[row][1])}",
         )
-    feature_names = None
-    if has_index(features) and hasattr(features, "columns"):
-        given, feature_names = feature_rows(features, as_names(nodes), None)
-    elif has_index(features):
-        given = entries_by_node(lists_by_id(features, as_names(nodes)))
-    else:
-        by_node = features if isinstance(features, Mapping) else _attribute(graph, features, default="features")
-        given = entries_by_node(by_node) if by_node is not None else None
-    return assemble(
+    ids, attributes = name_array(nodes), _attributes(graph)
+    check_known([label], attributes)
+    found = node_features(features, attributes, ids, label=label, encoder=encoder)
+    made = assemble(
         ends.reshaped(2),
         weights,
-        given,
+        found.features,
         node_ids=nodes,
-        feature_names=feature_names,
-        labels=_attribute(graph, label),
+        feature_names=found.names,
+        labels=None if label is None else dict(zip(ids.tolist(), attributes.cells(label), strict=True)),
         self_loops=self_loops,
         directed=directed if graph.is_directed() else None,
     )
+    made.encoder = found.encoder
+    return made
 
 
-def _attribute(graph: Any, name: str | None, default: str | None = None) -> dict[Any, Any] | None:
-    """Values of a node attribute; one that was asked for by name must exist somewhere."""
-    if name is None:
-        return None
-    found = {node: value for node, value in graph.nodes(data=name, default=_MISSING) if value is not _MISSING}
-    if not found and name != default and len(graph):
-        raise GraphError(f"no node has the attribute {in_short(name)}")
-    return found or None
+def _attributes(graph: Any) -> Attributes:
+    data = [own for _, own in graph.nodes(data=True)]
+    names = dict.fromkeys(chain.from_iterable(data))
+    return Attributes([name for name in names if isinstance(name, str)], lambda name: [own.get(name) for own in data])

@@ -1,7 +1,8 @@
-"""The door for ``.npz`` files: edges, features and labels of a graph with ids 0..n-1 in one file."""
+"""Graphs in one ``.npz`` file: those that hopscale saves, and arrays of others with ids 0..n-1."""
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import zipfile
@@ -12,12 +13,19 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hopscale.exceptions import FileFormatError, GraphError, in_short
+from hopscale.checks import as_path
+from hopscale.exceptions import FileFormatError, GraphError, ParameterError, in_short
+from hopscale.features.state import encoder_state, restored_encoder
 from hopscale.graph import AttributedGraph
+from hopscale.io.assemble import amounts, assemble
+from hopscale.io.atomic import replacing
 from hopscale.io.content import check_unpacked, existing, unpacked_limit
 from hopscale.io.edges import from_edges
+from hopscale.io.name_bytes import as_json, encoded_names, restored_names
+from hopscale.io.naming import Names
+from hopscale.names import repeated_name, shown_name
 
-__all__ = ["read_npz"]
+__all__ = ["read_npz", "save_npz"]
 
 _WANTED = (
     "edges",
@@ -29,6 +37,10 @@ _WANTED = (
     "target",
     "class_names",
 )
+# What only files have that save_npz has written; others may mean something else by these names.
+_VERSION = "hopscale_graph"
+_SAVED = ("edge_weights", "node_ids", "feature_names", "labels", "self_loops", "encoder")
+FORMAT_VERSION = 1
 
 # What a graph holds for every node and feature, however few edges and entries there are: names, offsets, degrees.
 _NODE_BYTES, _FEATURE_BYTES = 48, 16
@@ -37,7 +49,7 @@ _NODE_BYTES, _FEATURE_BYTES = 48, 16
 def read_npz(
     path: str | os.PathLike[str], *, self_loops: bool = False, max_unpacked: int | str | None = None
 ) -> AttributedGraph:
-    """Graph from arrays saved with ``numpy.savez``.
+    """Graph that :func:`save_npz` has saved, or from arrays saved with ``numpy.savez``.
 
     Parameters
     ----------
@@ -47,7 +59,7 @@ def read_npz(
         and labels (``target``, which with ``class_names`` counts into these; -1 is no label). Nothing
         in it is ever unpickled.
     self_loops : bool, default=False
-        Keep self-loops.
+        Keep self-loops. Those of a graph that was saved are kept.
     max_unpacked : int or str, optional
         As for :func:`~hopscale.io.read_graph`.
 
@@ -73,6 +85,8 @@ def read_npz(
         features = _features(arrays)
         n, q = _count(arrays, "n_nodes"), 0 if features is None else features.shape[1]
         check_unpacked(_NODE_BYTES * n + _FEATURE_BYTES * q, limit, path)  # a few bytes can ask for any number of nodes
+        if _VERSION in arrays:
+            return _saved_graph(arrays, n, features)
         return from_edges(
             arrays["edges"],
             features,
@@ -84,11 +98,127 @@ def read_npz(
         raise FileFormatError(f"{path}: {error}") from error
 
 
+def save_npz(graph: AttributedGraph, path: str | os.PathLike[str]) -> None:
+    """Save a graph with all that it holds; see :meth:`hopscale.AttributedGraph.save`."""
+    if as_path(path).suffix.lower() != ".npz":
+        raise ParameterError(f"a graph is saved as an .npz file, and read by that suffix: {path} does not end in it")
+    upper = sp.triu(graph.adjacency, format="coo")
+    arrays: dict[str, Any] = {
+        _VERSION: np.int64(FORMAT_VERSION),
+        "edges": np.column_stack(upper.coords).astype(np.int32),
+        "n_nodes": np.int64(graph.n_nodes),
+    }
+    if graph.is_weighted:
+        arrays["edge_weights"] = upper.data
+    if graph.adjacency.diagonal().any():
+        arrays["self_loops"] = np.True_
+    if graph.n_features:
+        F = graph.features
+        arrays |= {"n_features": np.int64(F.shape[1]), "feature_indptr": F.indptr, "feature_indices": F.indices}
+        if (F.data != 1).any():
+            arrays["feature_values"] = F.data
+    for name, names, what in (
+        ("node_ids", graph.node_ids, "node id"),
+        ("feature_names", graph.feature_names, "feature name"),
+    ):
+        if names.dtype != np.int64 or (names != np.arange(len(names))).any():
+            arrays[name] = encoded_names(names, what)
+    if graph.labels is not None:
+        arrays |= _label_arrays(graph.labels)
+    if graph.encoder is not None:
+        arrays["encoder"] = as_json(encoder_state(graph.encoder))
+    with replacing(as_path(path)) as temporary, temporary.open("wb") as file:  # given a name, NumPy adds a suffix
+        np.savez(file, **arrays)
+
+
+def _label_arrays(labels: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    if labels.dtype.kind in "biufU":
+        return {"target": labels}
+    listed = [x.item() if isinstance(x, np.generic) else x for x in labels.tolist()]
+    plain = labels.ndim == 1 and all(x is None or isinstance(x, (str, int, float)) for x in listed)
+    if not plain:
+        raise ParameterError(
+            f"cannot save labels of {labels.dtype} and shape {labels.shape}: they must be numbers, or text, numbers, "
+            "booleans and None, one a node"
+        )
+    try:
+        return {"labels": as_json(listed)}
+    except ValueError as error:  # thousands of digits
+        raise ParameterError(f"cannot save the labels: {error}") from error
+
+
+def _saved_graph(arrays: dict[str, NDArray[Any]], n: int, features: sp.csr_array | None) -> AttributedGraph:
+    """Graph from the arrays of :func:`save_npz`; nothing is trusted."""
+    if _count(arrays, _VERSION) > FORMAT_VERSION:
+        raise GraphError(f"its format is {int(arrays[_VERSION])}, and this version reads 1: upgrade hopscale")
+    pairs, weights = arrays["edges"], arrays.get("edge_weights")
+    if pairs.dtype.kind not in "iu" or pairs.shape[1:] != (2,):
+        raise GraphError(f"'edges' must be pairs of whole numbers, not {pairs.dtype} of shape {pairs.shape}")
+    if pairs.size and (pairs.min() < 0 or pairs.max() >= n):
+        raise GraphError(f"'edges' must count into {n} nodes")
+    if weights is not None:
+        if weights.dtype.kind != "f" or weights.shape != pairs.shape[:1]:
+            raise GraphError(f"'edge_weights' is {weights.dtype} of shape {weights.shape} for {len(pairs)} edges")
+        weights = amounts(weights, "weight", lambda row: f"edge {row}")
+    q = 0 if features is None else features.shape[1]
+    labels = _labels(arrays)
+    if "labels" in arrays:
+        labels = np.empty(n, dtype=object)
+        listed = _parsed(arrays, "labels")
+        if not isinstance(listed, list) or len(listed) != n or any(isinstance(x, (list, dict)) for x in listed):
+            raise GraphError(f"'labels' must be a list of {n} plain values")
+        labels[:] = listed
+    ids = _names(arrays, "node_ids", n)
+    graph = assemble(
+        Names(pairs.astype(np.int64), ids),
+        weights,
+        features,
+        node_ids=ids,
+        feature_names=_names(arrays, "feature_names", q),
+        labels=labels,
+        self_loops="self_loops" in arrays,
+    )
+    if "encoder" in arrays:
+        try:
+            graph.encoder = restored_encoder(_parsed(arrays, "encoder"))
+        except ValueError as error:
+            raise GraphError(f"its encoder cannot be: {error}") from error
+    return graph
+
+
+def _names(arrays: dict[str, NDArray[Any]], name: str, count: int) -> NDArray[Any]:
+    """Distinct names, 0..count-1 where the file has none."""
+    array = arrays.get(name, np.arange(count, dtype=np.int64))
+    if array.dtype != np.int64:
+        try:
+            array = restored_names(_parsed(arrays, name))
+        except ValueError as error:
+            raise GraphError(f"{name!r} cannot be read: {error}") from error
+    if array.shape != (count,):
+        raise GraphError(f"{name!r} has {array.size} names for {count}")
+    twice = repeated_name(array, name)
+    if twice is not None:
+        raise GraphError(f"{name!r} has {shown_name(array, twice)} twice")
+    return array
+
+
+def _parsed(arrays: dict[str, NDArray[Any]], name: str) -> Any:
+    """JSON in an array of bytes."""
+    array = arrays[name]
+    if array.dtype != np.uint8 or array.ndim != 1:
+        raise GraphError(f"{name!r} is {array.dtype} of shape {array.shape}, not a row of bytes")
+    try:
+        return json.loads(array.tobytes())
+    except (ValueError, RecursionError) as error:
+        raise GraphError(f"{name!r} is not JSON ({error})") from error
+
+
 def _arrays(path: Path, limit: int) -> dict[str, NDArray[Any]]:
     """The arrays of a graph, of no more than ``limit`` bytes together."""
     try:
         with zipfile.ZipFile(path) as archive:
-            members = {name: archive.NameToInfo.get(f"{name}.npy") for name in _WANTED}
+            wanted = (*_WANTED, _VERSION, *_SAVED) if f"{_VERSION}.npy" in archive.NameToInfo else _WANTED
+            members = {name: archive.NameToInfo.get(f"{name}.npy") for name in wanted}
             found = {name: member for name, member in members.items() if member is not None}
             check_unpacked(sum(member.file_size for member in found.values()), limit, path)
             return {name: _array(archive, member) for name, member in found.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import GraphError, HopscaleError, MissingPackageError, Setting, in_short, warn
+from hopscale.exceptions import GraphError, HopscaleError, MissingPackageError, ParameterError, Setting, in_short, warn
+from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph, name_array, repeated_name
 from hopscale.io.assemble import FeatureEntries, amounts, assemble, label_array
 from hopscale.io.columns import WIDE_TABLE, is_amount_name, is_node_name
 from hopscale.io.indexed import ids_as_column
 from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown, known_rows, listing, rows_of
+from hopscale.io.node_table import encode_nodes, table_of_nodes
 
 __all__ = ["MissingPackageError", "from_tables"]
 
@@ -36,6 +38,11 @@ def from_tables(
     value: str | None = None,
     labels: Any = None,
     label: str | None = None,
+    nodes: Any = None,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    columns: Mapping[str, Any] | None = None,
+    encoder: FeatureEncoder | None = None,
     unknown: Unknown = "isolate",
     self_loops: bool = False,
 ) -> AttributedGraph:
@@ -68,6 +75,19 @@ def from_tables(
         One (node, label) a row, or a Series with the nodes as index.
     label : str, optional
         Column of ``labels``; by default the last.
+    nodes : table or mapping of columns, optional
+        An ordinary table with a node a row, whatever its columns hold: categories, numbers, dates, lists, text. They
+        become features by :class:`~hopscale.FeatureEncoder`; ``print(graph.encoder)`` tells what was understood.
+        Rows are matched by id, never by position. Nodes without an edge are isolated nodes.
+    id_column : str, optional
+        Column of ``nodes`` with the ids, or the name of its index. By default the one that has most ids of the edges.
+    label_column : str, optional
+        Column of ``nodes`` with the labels, which is then no feature.
+    columns : dict, optional
+        Kinds of columns of ``nodes`` that are not to be guessed, as in ``{"age": "number", "notes": "drop"}``.
+    encoder : FeatureEncoder, optional
+        What is to make the features: one that is fitted, such as ``model.encoder_``, gives new nodes the features that
+        a model knows; another is fitted here.
     unknown : {"isolate", "error"}, default="isolate"
         Take nodes that only ``features`` names for isolated nodes, and leave out the labels of nodes
         that neither table names, with a warning; or refuse both.
@@ -98,8 +118,10 @@ def from_tables(
     AttributedGraph(nodes=3, edges=2, features=2, feature_entries=3)
     """
     check_unknown(unknown)
-    columns = {"source": source, "target": target, "weight": weight, "node": node, "feature": feature, "value": value}
-    check_attributes(**columns, label=label)
+    named = {"source": source, "target": target, "weight": weight, "node": node, "feature": feature, "value": value}
+    check_attributes(**named, label=label, id_column=id_column, label_column=label_column)
+    if label_column is not None and (nodes is None or labels is not None):
+        raise ParameterError("is a column of nodes, for labels that come with them", parameter="label_column")
     table = _Table(edges, "edges")
     ends = Names.beside([table.names(source, 0), table.names(target, 1)]).ordered()
     if weight is None:
@@ -115,7 +137,19 @@ def from_tables(
     if labels is not None:
         column = partial(_labels, _Table(ids_as_column(labels, "labels", node), "labels"), node, label, unknown)
     weights = None if weight is None else table.amounts(weight)
-    return assemble(ends, weights, entries, labels_of=column, self_loops=self_loops)
+    encoded = None
+    if nodes is not None:
+        encoded = encode_nodes(
+            table_of_nodes(nodes),
+            ends.vocabulary,
+            id_column=id_column,
+            label_column=label_column,
+            columns=columns,
+            encoder=encoder,
+        )
+        if unknown == "error":
+            known_rows(encoded.listed, ends.vocabulary, source="nodes", things="nodes of the edges")
+    return assemble(ends, weights, entries, nodes=encoded, labels_of=column, self_loops=self_loops)
 
 
 def _weight_column(table: _Table, source: str | None, target: str | None) -> str | None:

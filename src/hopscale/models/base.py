@@ -17,12 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import KnownParameters, check_seed, checked_fields, parameter, seed_of, switch, whole
 from hopscale.compute.threads import Threads, checked_jobs
-from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, Setting, in_short, warn
+from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, Setting, in_short
 from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
 from hopscale.models.explanation import Explanations
-from hopscale.models.outputs import VectorOutputs
+from hopscale.models.extension import Extension
+from hopscale.models.notices import check_second, warn_of_empty_dimensions, warn_of_lost_nodes, warn_of_missing_rows
 from hopscale.models.queries import no_feature_vectors
 from hopscale.models.suggestions import Suggestions
 from hopscale.solvers import PMI, SGNS, Solver
@@ -69,7 +70,7 @@ class NodeEmbedding(
     KnownParameters,
     Explanations,
     Suggestions,
-    VectorOutputs,
+    Extension,
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
@@ -162,15 +163,16 @@ class NodeEmbedding(
         checked_fields(self)
 
     @abstractmethod
-    def _learn(self, graph: AttributedGraph, seed: int) -> None:
-        """Set what ``fit`` learns."""
+    def _learn(self, graph: AttributedGraph, seed: int) -> NDArray[np.bool_] | None:
+        """Set what ``fit`` learns; may return of which nodes there is something to learn."""
 
     def fit(self, graph: Any, y: Any = None) -> NodeEmbedding:
         """Learn vectors from a graph.
 
         Parameters
         ----------
-        graph : AttributedGraph, networkx graph, (adjacency, features) or path of an ``.npz`` file
+        graph : AttributedGraph, (adjacency, features), a graph of another library or a path
+            Whatever :func:`hopscale.io.as_graph` takes. Two matrices are a pair: ``fit((adjacency, features))``.
         y : ignored
 
         Returns
@@ -178,6 +180,7 @@ class NodeEmbedding(
         self
         """
         self.check_parameters()
+        check_second(graph, y, "fit")
         graph = as_graph(graph)
         if not graph.adjacency.nnz:
             raise GraphError(
@@ -191,14 +194,15 @@ class NodeEmbedding(
         checked.parameters_ = self.parameters_now()
         checked.encoder_ = graph.encoder
         with finite_numbers("weights, values or parameters are too far apart for single precision"):
-            checked._learn(graph, seed_of(self.random_state))
+            knowable = checked._learn(graph, seed_of(self.random_state))
             finite(checked.embedding_, checked.feature_embedding_)
         self.__dict__.update({name: value for name, value in vars(checked).items() if name.endswith("_")})
-        for last in ("_node_index", "_feature_index", "graph_"):
+        for last in ("_node_index", "feature_index", "graph_"):
             self.__dict__.pop(last, None)
         if self.keep_graph:
             self.graph_ = graph
-        self._warn_of_empty_dimensions()
+        warn_of_empty_dimensions(self)
+        warn_of_lost_nodes(self, graph, knowable)
         return self
 
     def _engine(self) -> Threads:
@@ -207,12 +211,49 @@ class NodeEmbedding(
 
     def fit_transform(self, graph: Any, y: Any = None) -> NDArray[np.float32]:
         """Learn and return the nodes' vectors, ``embedding_``."""
+        check_second(graph, y, "fit_transform")
         return self.fit(graph).embedding_
 
-    def transform(self, graph: Any) -> NDArray[np.float32]:
-        """Vectors of the nodes of another graph: refused, unless the model says otherwise."""
+    def transform(self, graph: Any, y: Any = None) -> NDArray[np.float32]:
+        """Vectors of the nodes of a graph, each with all that it has around it: old neighbours and their features too.
+
+        A node's vector comes from what walks meet around it **in the graph that is passed**, and from nothing that the
+        model remembers. So pass the whole graph around the nodes: a node that the model knows, with only the edges of
+        today, gets another vector than in ``embedding_``, and a new node whose neighbours come without their features
+        has blocks of zeros. A warning counts such nodes. :meth:`extend` takes the new rows alone and joins them to the
+        graph of the fit.
+
+        Features are matched by name; those that the model has not seen are ignored, with a warning that
+        counts them. The feature vectors stay as they are. On the graph of ``fit``, the direct solver gives
+        the same vectors again.
+
+        Parameters
+        ----------
+        graph : AttributedGraph, networkx graph, (adjacency, features) or path of an ``.npz`` file
+        y : ignored
+
+        Returns
+        -------
+        ndarray of shape (n, dimensions)
+
+        Raises
+        ------
+        NotInductiveError
+            If the model learns nothing but the vectors of the training nodes.
+        """
         check_is_fitted(self)
+        self._check_inductive()
+        check_second(graph, y, "transform")
+        graph = as_graph(graph)
+        found = self._placed(graph, 0)
+        warn_of_missing_rows(self, graph, found)
+        return found
+
+    def _check_inductive(self) -> None:
         raise self._not_inductive("it learns nothing but the vectors of the training nodes")
+
+    def _placed(self, graph: AttributedGraph, first: int) -> NDArray[np.float32]:
+        raise NotImplementedError  # by those that are inductive
 
     def _not_inductive(self, reason: str) -> NotInductiveError:
         return NotInductiveError(
@@ -224,15 +265,6 @@ class NodeEmbedding(
     def context_names(self, graph: AttributedGraph) -> NDArray[Any]:
         """Names that ``feature_names_`` has after a fit on a graph: refused where features get no vectors."""
         raise ParameterError(no_feature_vectors(self))
-
-    def _warn_of_empty_dimensions(self) -> None:
-        for label, columns in self.scale_columns_.items():
-            empty = int((~self.embedding_[:, columns].any(axis=0)).sum())
-            if empty:
-                warn(
-                    f"scale {label}: {empty} of {columns.stop - columns.start} dimensions are zero: what it learns "
-                    "from has no more directions"
-                )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "embedding_")

@@ -29,9 +29,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import as_path
 from hopscale.exceptions import FileFormatError, ParameterError, in_short, warn
-from hopscale.graph import name_array, repeated_name
+from hopscale.graph import repeated_name
 from hopscale.io.atomic import replacing
 from hopscale.io.content import UnreadableFileError, existing
+from hopscale.io.name_bytes import encoded_names, restored_names
 from hopscale.io.tensors import DIGEST, has_digest, write_tensors
 from hopscale.models.base import MODELS, NodeEmbedding, SolverChoice
 from hopscale.models.format_1 import from_format_1
@@ -44,7 +45,6 @@ __all__ = ["ModelFile", "load_model", "save_model"]
 FORMAT = "hopscale.model"
 FORMAT_VERSION = 3
 
-_MOST_NESTED = 32  # tuples in tuples
 _ATTEMPTS = 10  # at reading a file that others replace meanwhile
 _DTYPES = {"feature_probability": "F64", "singular_values": "F64", **KINDS}  # all others are F32
 
@@ -101,11 +101,11 @@ def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
     tensors, facts = model._state()
     if hasattr(model, "graph_"):
         tensors |= graph_tensors(model.graph_)
-        tensors[FEATURE_NAMES] = _encoded_names(model.graph_.feature_names, "feature name")
+        tensors[FEATURE_NAMES] = encoded_names(model.graph_.feature_names, "feature name")
     tensors = {
         "embedding": model.embedding_,
-        "node_ids": _encoded_names(model.node_ids_, "node id"),
-        "feature_names": _encoded_names(model.feature_names_, "feature name"),
+        "node_ids": encoded_names(model.node_ids_, "node id"),
+        "feature_names": encoded_names(model.feature_names_, "feature name"),
         **encoder_tensor(model.encoder_),
         **tensors,
     }
@@ -297,10 +297,12 @@ class ModelFile:
         if dtype == "I64":
             tensor = np.asarray(self._tensors.get_tensor(name))
         else:
-            listed = self.document(name)
-            if not isinstance(listed, list) or not all(map(_is_name, listed)):
-                raise self.wrong(f"the tensor {name!r} does not hold a list of names")
-            tensor = name_array(map(_with_tuples, listed))
+            try:
+                tensor = restored_names(self.document(name))
+            except ValueError as error:
+                if isinstance(error, FileFormatError):
+                    raise
+                raise self.wrong(f"the tensor {name!r} cannot be read: {error}") from error
         if repeated_name(tensor, name) is not None:
             raise self.wrong(f"the tensor {name!r} has a name twice")
         return tensor
@@ -348,33 +350,6 @@ class ModelFile:
             raise self.wrong(f"there is no tensor {name!r}")
         header = self._tensors.get_slice(name)
         return header.get_dtype(), tuple(header.get_shape())
-
-
-def _encoded_names(names: NDArray[Any], what: str) -> NDArray[Any]:
-    if names.dtype == np.int64:
-        return names
-    listed = names.tolist()
-    for name in listed:
-        if not _is_name(name, sequence=tuple):
-            raise ParameterError(
-                f"cannot save the {what} {in_short(name)} ({type(name).__name__}): names in a model file are text, "
-                f"finite numbers, booleans or tuples of these, at most {_MOST_NESTED} deep"
-            )
-    try:
-        # ASCII escapes also carry what UTF-8 cannot: half characters from undecodable file names.
-        return np.frombuffer(json.dumps(listed).encode("ascii"), dtype=np.uint8)
-    except ValueError as error:  # thousands of digits
-        raise ParameterError(f"cannot save a {what}: {error}") from error
-
-
-def _is_name(name: Any, sequence: type[list[Any]] | type[tuple[Any, ...]] = list, nested: int = _MOST_NESTED) -> bool:
-    if isinstance(name, sequence):
-        return nested > 0 and all(_is_name(part, sequence, nested - 1) for part in name)
-    return isinstance(name, (str, int)) or (isinstance(name, float) and math.isfinite(name))
-
-
-def _with_tuples(name: Any) -> Any:
-    return tuple(map(_with_tuples, name)) if isinstance(name, list) else name
 
 
 def _plain(name: str, value: Any) -> Any:

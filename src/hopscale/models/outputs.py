@@ -13,13 +13,13 @@ from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import choice
+from hopscale.exceptions import MissingPackageError
 from hopscale.io import as_graph
-from hopscale.io.tables import MissingPackageError
 from hopscale.io.vectors import write_vectors
 from hopscale.models.queries import VectorQueries
 from hopscale.names import name_array, positions
 
-__all__ = ["VectorOutputs"]
+__all__ = ["VectorOutputs", "vector_frame", "wants_pandas"]
 
 
 class VectorOutputs(VectorQueries):
@@ -71,13 +71,7 @@ class VectorOutputs(VectorQueries):
         >>> table.columns.tolist(), table.index[:3].tolist()
         (['hop1_0', 'hop1_1'], ['A', 'B', 'C'])
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingPackageError("data frames need pandas, which is not installed: pip install pandas") from error
-        names, vectors, columns = self._named_vectors(what, scale)
-        index = pd.Index(names.tolist(), tupleize_cols=False, name=what.removesuffix("s"))
-        return pd.DataFrame(vectors, index=index, columns=columns)
+        return vector_frame(*self._named_vectors(what, scale), what=what)
 
     def to_dict(self, scale: int | str | None = None) -> dict[Any, NDArray[np.float32]]:
         """Vectors by node, as ``networkx.set_node_attributes`` takes them.
@@ -141,6 +135,22 @@ class VectorOutputs(VectorQueries):
         write_vectors(path, ids, vectors, columns=columns, format=format)
 
 
+def wants_pandas(model: Any) -> bool:
+    """Whether scikit-learn's ``set_output`` asks for data frames of pandas."""
+    chosen = vars(model).get("_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+    return bool(chosen == "pandas")
+
+
+def vector_frame(names: NDArray[Any], vectors: NDArray[Any], columns: NDArray[Any], *, what: str = "nodes") -> Any:
+    """Vectors as a data frame of pandas, with the names as index."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise MissingPackageError("data frames need pandas, which is not installed: pip install pandas") from error
+    index = pd.Index(names.tolist(), tupleize_cols=False, name=what.removesuffix("s"))
+    return pd.DataFrame(vectors, index=index, columns=columns)
+
+
 def _with_ids(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method whose result has the ids of the nodes as index, where scikit-learn makes it a data frame of pandas.
 
@@ -149,8 +159,7 @@ def _with_ids(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def framed(self: Any, graph: Any, *args: Any, **kwargs: Any) -> Any:
-        chosen = vars(self).get("_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
-        if chosen != "pandas":
+        if not wants_pandas(self):
             return method(self, graph, *args, **kwargs)
         import pandas as pd
 

@@ -74,7 +74,8 @@ class VectorQueries:
         return {node: row for row, node in enumerate(self.node_ids_.tolist())}
 
     @cached_property
-    def _feature_index(self) -> dict[Hashable, int]:
+    def feature_index(self) -> dict[Hashable, int]:
+        """Row of each feature in ``feature_names_``."""
         return {feature: row for row, feature in enumerate(self.feature_names_.tolist())}
 
     def _row(self, node: Hashable) -> int:
@@ -87,7 +88,7 @@ class VectorQueries:
 
     def _feature_row(self, feature: Hashable) -> int:
         try:
-            return self._feature_index[feature]
+            return self.feature_index[feature]
         except (KeyError, TypeError):
             like = in_short(plain_name(self.feature_names_[0]))
             raise UnknownNodeError(

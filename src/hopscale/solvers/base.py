@@ -27,7 +27,8 @@ class Solution:
 
     ``feature_probability`` and, for the direct solver, ``singular_values`` are what placing new nodes needs besides H.
     ``rows`` says in words what the vectors were learnt from; ``sampled`` whether the direct solver had only estimates
-    of the rows.
+    of the rows. ``captured`` is the share of the squared norm of the matrix that was factorised which G·Hᵀ holds, None
+    where that is not known; ``filled`` says of which nodes the target has an entry, and is not kept.
     """
 
     scale: Scale
@@ -37,6 +38,8 @@ class Solution:
     singular_values: NDArray[np.float64] | None = None
     rows: str = ""
     sampled: bool = False
+    captured: float | None = None
+    filled: NDArray[np.bool_] | None = None
 
 
 class Solver(KnownParameters, BaseEstimator, ABC):  # type: ignore[misc]

@@ -25,7 +25,7 @@ from hopscale.solvers.base import MOST_NOISE, Solution, Solver
 from hopscale.solvers.held import Held
 from hopscale.walks import Scale, WalkContext
 from hopscale.walks.context import too_far_apart
-from hopscale.walks.panels import ExactRows, Panel, PanelMatrix
+from hopscale.walks.panels import ExactRows, Panel, PanelMatrix, squares
 from hopscale.walks.sampling import RowSampler
 
 __all__ = ["PMI"]
@@ -147,6 +147,8 @@ class _Target:
 
     operator: Operator
     rows: str
+    squared_norm: float
+    filled: NDArray[np.bool_]  # of which nodes M has an entry
     every_row: Callable[[Floats], Floats] | None = None
     sampled: bool = False
 
@@ -248,7 +250,8 @@ class _Targets:
         return scale.hops == (1,) and unbiased and self._context.sees_nodes
 
     def _sparse(self, matrix: sp.csr_array) -> _Target:
-        return _Target(self._engine.sparse(matrix), _exact_words(matrix.nnz))
+        filled = np.diff(matrix.indptr) > 0
+        return _Target(self._engine.sparse(matrix), _exact_words(matrix.nnz), squares(matrix.data), filled)
 
     def _sampler(self, scale: Scale, scaling: NDArray[np.float32]) -> RowSampler:
         return RowSampler(self._context, scale, scaling, self._solver.walks, self._seed, self._engine)
@@ -257,7 +260,10 @@ class _Targets:
         matrix, complete = sampler.learning_rows(memory)
         which = "all rows" if complete else f"{matrix.shape[0]:,} of {self._context.n_nodes:,} rows"
         words = f"rows sampled from {sampler.walks} walks a node, learning from {which}"
-        return _Target(self._engine.sparse(matrix), words, None if complete else sampler.project, sampled=True)
+        filled = np.diff(matrix.indptr) > 0 if complete else self._context.sees_features(sampler.scale)
+        every_row = None if complete else sampler.project
+        norm = squares(matrix.data)
+        return _Target(self._engine.sparse(matrix), words, norm, filled, every_row, sampled=True)
 
     def _factorised(self, target: _Target, scale: Scale, probability: NDArray[np.float64]) -> Solution:
         self._engine.say(f"scale {scale.label}: {target.rows}")
@@ -279,6 +285,8 @@ class _Targets:
             singular_values=sigma,
             rows=target.rows,
             sampled=target.sampled,
+            captured=min(1.0, float(sigma @ sigma) / target.squared_norm) if target.squared_norm else 1.0,
+            filled=target.filled,
         )
 
     def _warn_of_sampling(self, scale: Scale) -> None:
@@ -372,7 +380,7 @@ class _Targets:
         matrices = [
             PanelMatrix([p for p in each if p], self._context.n_features, rows.width, engine) for each in stored
         ]
-        return [_Target(matrix, _exact_words(matrix.entries)) for matrix in matrices]
+        return [_Target(m, _exact_words(m.entries), m.squared_norm(), m.filled_rows()) for m in matrices]
 
 
 def _units(probabilities: Sequence[NDArray[np.float64]]) -> NDArray[np.int32]:

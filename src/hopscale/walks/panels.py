@@ -23,7 +23,7 @@ from hopscale.compute.threads import ROW_CHUNK, Threads, kernel_csr, ranges
 from hopscale.exceptions import ParameterError, Setting
 from hopscale.walks.context import Scale, WalkContext
 
-__all__ = ["ExactRows", "Panel", "PanelMatrix"]
+__all__ = ["ExactRows", "Panel", "PanelMatrix", "squares"]
 
 SPARSE = 8  # an entry of F on its own is as much work as so many in a block
 ROWS = 4096  # rows of a block that are compressed in one go; their scratch space fits the cache
@@ -151,8 +151,19 @@ class PanelMatrix(Operator):
         self.shape = (len(panels[0].offsets) - 1, n_features)
         self.entries = sum(len(panel.values) for panel in panels)
         self.n_panels = len(panels)
-        self._width, self._engine = width, engine
+        self._width, self._engine, self._parts = width, engine, panels
         self._panels = _native.Panels(panels, self.shape[0], width)
+
+    def squared_norm(self) -> float:
+        """‖M‖², Frobenius."""
+        return sum(self._engine.map(lambda panel: squares(panel.values), self._parts))
+
+    def filled_rows(self) -> NDArray[np.bool_]:
+        """Whether each row has an entry."""
+        filled = np.zeros(self.shape[0], dtype=np.bool_)
+        for panel in self._parts:
+            filled |= panel.offsets[1:] > panel.offsets[:-1]
+        return filled
 
     def _times(self, x: Floats) -> Floats:
         y = aligned_zeros(self.shape[0], x.shape[1])
@@ -174,6 +185,11 @@ class PanelMatrix(Operator):
         """y += M·x, threads over chunks of rows, panels in order within each."""
         right = aligned(x, self.n_panels * self._width)  # the last panel may be narrower
         self._engine.run(lambda piece: _native.panels_times(self._panels, right, y, *piece), ranges(len(y), ROW_CHUNK))
+
+
+def squares(values: NDArray[np.float32]) -> float:
+    """Sum of squares in double precision, in one order and without a copy."""
+    return float(np.einsum("i,i->", values, values, dtype=np.float64))
 
 
 def _compressed(block: Floats, scaling: NDArray[np.float32]) -> Panel:

@@ -8,6 +8,7 @@ of two, which moves no bit of a mantissa.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -74,6 +75,21 @@ class Transitions:
     def reaches(self, nodes: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Whether a step from each node can lead to one of ``nodes``."""
         return np.asarray(self.adjacency @ nodes.astype(np.float32)) > 0
+
+    def places(self, node: int, steps: int) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
+        """Where a walk from one node is after 0, 1, ..., ``steps`` steps: nodes, and how likely each is.
+
+        Exact, for walks without a bias, and no more work than the edges that such a walk can take.
+        """
+        here: NDArray[Any] = np.array([node])
+        share = np.ones(1)
+        yield here, share
+        for _ in range(steps):
+            edges = self.adjacency[here]
+            weights = np.repeat(share * _inverse(_row_sums(edges)), np.diff(edges.indptr)) * edges.data
+            reached: NDArray[Any] = np.bincount(edges.indices, weights)
+            here, share = np.flatnonzero(reached), reached[reached > 0]
+            yield here, share
 
     def expected_visits(self, *, start: Start, walks_per_node: int, positions: int) -> NDArray[np.float64]:
         """Expected number of times that walks stand on each node at one of their first ``positions`` steps.

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, asdict, dataclass, replace
-from itertools import pairwise
-from typing import Any, ClassVar, Literal, get_args
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import choice, parameter, whole
 from hopscale.compute.svd import MAX_RANK
 from hopscale.exceptions import GraphError, ParameterError, Setting, in_short, warn
 from hopscale.graph import AttributedGraph, name_array
-from hopscale.io import as_graph
 from hopscale.models.base import NodeEmbedding, SolverChoice, finite, finite_numbers
+from hopscale.models.exact_row import ContextKind, log_ratios
+from hopscale.models.walk_state import checked_hops, restore, state
 from hopscale.solvers import PMI, Solution, Solver
 from hopscale.walks import Scale, Start, Transitions, WalkContext, split_dimensions
 from hopscale.walks.context import MAX_WINDOW
 
 __all__ = ["ContextKind", "WalkEmbedding"]
-
-ContextKind = Literal["features", "features+nodes", "nodes"]
 
 
 class _Learnt:
@@ -101,24 +98,28 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
                 value="exact",
             )
 
-    def _learn(self, graph: AttributedGraph, seed: int) -> None:
+    def _learn(self, graph: AttributedGraph, seed: int) -> NDArray[np.bool_]:
         scales, solver, context = self._scales(), self.chosen_solver(), self._walk_context(graph)
         names = self.context_names(graph)
         embedding = np.empty((context.n_nodes, self.dimensions), dtype=np.float32)
         feature_embedding = np.empty((context.n_features, self.dimensions), dtype=np.float32)
         solutions: list[Solution] = []
+        filled = np.zeros(context.n_nodes, dtype=np.bool_)
         none, first = np.zeros((0, 0), dtype=np.float32), 0
         with self._engine() as engine:
             for solution in solver.fit(context, scales, engine, seed):
                 columns = slice(first, first := first + solution.scale.dimensions)
                 embedding[:, columns] = solution.node_vectors
                 feature_embedding[:, columns] = solution.feature_vectors
-                solutions.append(replace(solution, node_vectors=none, feature_vectors=none))
+                if solution.filled is not None:
+                    filled |= solution.filled
+                solutions.append(replace(solution, node_vectors=none, feature_vectors=none, filled=None))
                 del solution  # before the next is made
         self.node_ids_, self.feature_names_ = graph.node_ids, names
         self.solver_, self.seed_, self.context_ = solver, seed, self.context
         self.bias_ = float(self.bias[0]), float(self.bias[1])
         self._keep(solutions, embedding, feature_embedding)
+        return filled
 
     def _keep(
         self, solutions: list[Solution], embedding: NDArray[np.float32], feature_embedding: NDArray[np.float32]
@@ -130,31 +131,27 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
             for solution, columns in zip(solutions, self.scale_columns_.values(), strict=True)
         ]
 
-    def transform(self, graph: Any) -> NDArray[np.float32]:
-        """Vectors of the nodes of another graph, or of this one with new nodes in it.
-
-        Features are matched by name; those that the model has not seen are ignored, with a warning that
-        counts them. The feature vectors stay as they are. On the graph of ``fit``, the direct solver gives
-        the same vectors again.
-
-        Parameters
-        ----------
-        graph : AttributedGraph, networkx graph, (adjacency, features) or path of an ``.npz`` file
-
-        Returns
-        -------
-        ndarray of shape (n, dimensions)
-        """
-        check_is_fitted(self)
+    def _check_inductive(self) -> None:
         if self.context_ != "features":
             raise self._not_inductive("its context holds the training nodes themselves")
-        graph = as_graph(graph)
-        context = WalkContext(Transitions(graph.adjacency, *self.bias_), self._matched_features(graph), self.start)
-        found, first = np.empty((graph.n_nodes, self.embedding_.shape[1]), dtype=np.float32), 0
+
+    def _placed(self, graph: AttributedGraph, first: int) -> NDArray[np.float32]:
+        features, transitions = self._matched_features(graph), Transitions(graph.adjacency, *self.bias_)
+        nodes = np.arange(graph.n_nodes) >= first
+        if first and isinstance(self.solver_, PMI) and not any(solution.sampled for solution in self.solutions_):
+            # Exact rows need no more of the graph than is within the reach of walks. Samples are drawn by row, and
+            # training goes over all nodes: these would be others there.
+            near = nodes.copy()
+            for _ in range(max(scale.hops[-1] for scale in self.scales_)):
+                near |= transitions.reaches(near)
+            features, nodes = features[near], nodes[near]
+            transitions = replace(transitions, adjacency=graph.adjacency[near][:, near])
+        context = WalkContext(transitions, features, self.start)
+        found, begin = np.empty((int(nodes.sum()), self.embedding_.shape[1]), dtype=np.float32), 0
         with finite_numbers("the model does not fit the graph, or its file is damaged"), self._engine() as engine:
             for vectors in self.solver_.project(context, self.solutions_, engine, self.seed_):
-                columns = slice(first, first := first + vectors.shape[1])
-                found[:, columns] = vectors
+                columns = slice(begin, begin := begin + vectors.shape[1])
+                found[:, columns] = vectors if nodes.all() else vectors[nodes]
                 del vectors  # before the next are made
             return finite(found)
 
@@ -162,7 +159,7 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
 
     def _scales(self) -> list[Scale]:
         try:
-            groups = [_hops(group) for group in self.hop_groups()]
+            groups = [checked_hops(group) for group in self.hop_groups()]
         except (TypeError, ValueError) as error:
             raise ParameterError(f"the scales of {type(self).__name__} are not groups of hops: {error}") from error
         if not groups or len({Scale(group, 1).label for group in groups}) < len(groups):
@@ -219,8 +216,7 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
 
     def _matched_features(self, graph: AttributedGraph) -> sp.csr_array:
         """Features of another graph in the columns of this model."""
-        column = {name: i for i, name in enumerate(self.feature_names_.tolist())}
-        where = np.array([column.get(name, -1) for name in graph.feature_names.tolist()], dtype=np.int64)
+        where = np.array([self.feature_index.get(name, -1) for name in graph.feature_names.tolist()], dtype=np.int64)
         entries = where[graph.features.indices]
         known = entries >= 0
         if not graph.features.nnz:
@@ -242,6 +238,15 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
         matched.sort_indices()  # older SciPy leaves them as they come; skip-gram would meet them in another order
         return matched
 
+    # What is met around a node.
+
+    def _log_ratios(
+        self, graph: AttributedGraph, row: int
+    ) -> dict[str, tuple[NDArray[Any], NDArray[np.float64]]] | None:
+        if self.bias_ != (1.0, 1.0):
+            return None
+        return log_ratios(self, graph, row)
+
     # What was learnt, scale by scale.
 
     @property
@@ -253,6 +258,14 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
     def rows_(self) -> dict[str, str]:
         """What each scale was learnt from, in words."""
         return {solution.scale.label: solution.rows for solution in self.solutions_}
+
+    @property
+    def captured_(self) -> dict[str, float | None]:
+        """Share of the squared norm of each scale's matrix that the vectors hold, on the rows that were learnt from.
+
+        None where that is not known: the direct solver knows it.
+        """
+        return {solution.scale.label: solution.captured for solution in self.solutions_}
 
     @property
     def feature_probability_(self) -> NDArray[np.float64]:
@@ -284,78 +297,7 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
             self._keep(self.solutions_, self.embedding_, self.feature_embedding_)
 
     def _state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        tensors: dict[str, NDArray[Any]] = {
-            "feature_embedding": self.feature_embedding_,
-            "feature_probability": self.feature_probability_,
-        }
-        if self.singular_values_ is not None:
-            tensors["singular_values"] = self.singular_values_
-        scales = [{**asdict(s.scale), "sampled": s.sampled, "rows": s.rows} for s in self.solutions_]
-        return tensors, {
-            "scales": scales,
-            "solver": self.solver_,
-            "seed": self.seed_,
-            "bias": self.bias_,
-            "context": self.context_,
-        }
+        return state(self)
 
     def _restore(self, embedding: NDArray[np.float32], file: Any) -> None:
-        listed = file.fact("scales")
-        try:
-            scales = [Scale(_hops(entry["hops"]), _count(entry["dimensions"])) for entry in listed]
-        except (TypeError, KeyError, ValueError) as error:
-            raise file.wrong(f"'scales' does not list hops and dimensions ({error!r})") from error
-        labels = {scale.label for scale in scales if scale.dimensions > 0}
-        if not scales or len(labels) < len(scales) or max(scale.dimensions for scale in scales) > MAX_RANK:
-            raise file.wrong("'scales' has none, or an empty, repeated or too large one")
-        self.solver_ = file.solver(self, max(scale.hops[-1] for scale in scales))
-        self.seed_, self.bias_ = file.count("seed"), self._stored_bias(file)
-        self.context_ = file.fact("context", self.context)
-        if self.context_ not in get_args(ContextKind):
-            raise file.wrong(f"'context' is not one of {', '.join(get_args(ContextKind))}")
-        q, d = len(self.feature_names_), sum(scale.dimensions for scale in scales)
-        if embedding.shape[1] != d:
-            raise file.wrong(f"the vectors have {embedding.shape[1]} dimensions, the scales {d}")
-        if not q:
-            raise file.wrong("there is nothing in its context: 'feature_names' is empty")
-        probability = file.numbers("feature_probability", (len(scales), q), least=0)
-        sigma = file.numbers("singular_values", (d,), least=0) if isinstance(self.solver_, PMI) else None
-        feature_embedding = file.numbers("feature_embedding", (q, d))
-        solutions, first = [], 0
-        for scale, entry, p in zip(scales, listed, probability, strict=True):
-            own, first = slice(first, first + scale.dimensions), first + scale.dimensions
-            solutions.append(
-                Solution(
-                    scale,
-                    embedding[:, own],
-                    feature_embedding[:, own],
-                    p,
-                    None if sigma is None else sigma[own],
-                    rows=str(entry.get("rows", "")),
-                    sampled=entry.get("sampled") is True,
-                )
-            )
-        self._keep(solutions, embedding, feature_embedding)
-
-    def _stored_bias(self, file: Any) -> tuple[float, float]:
-        bias = file.fact("bias", list(self.bias))  # format 1 has none
-        if (
-            not isinstance(bias, list)
-            or len(bias) != 2
-            or not all(isinstance(x, float) and 1e-9 < x < 1e9 for x in bias)
-        ):
-            raise file.wrong("'bias' is not a pair of positive numbers")
-        return bias[0], bias[1]
-
-
-def _count(value: Any, most: int = 2**31 - 1) -> int:
-    if type(value) is not int or not 0 <= value <= most:
-        raise ValueError(f"{value!r} is not a count")
-    return value
-
-
-def _hops(values: Any) -> tuple[int, ...]:
-    hops = tuple(_count(value, most=MAX_WINDOW) for value in values)
-    if not hops or any(later <= earlier for earlier, later in pairwise(hops)):
-        raise ValueError(f"{list(hops)} is empty, or does not rise from hop to hop")
-    return hops
+        restore(self, embedding, file)

@@ -1,0 +1,101 @@
+"""Attributes of nodes as features, where graph libraries keep them by node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from hopscale.exceptions import GraphError, in_short, warn
+from hopscale.indexed import feature_rows, has_index
+from hopscale.io.edges import entries_by_node, lists_by_id
+from hopscale.io.naming import check_attributes, listing
+from hopscale.names import shown_name
+
+__all__ = ["Attributes", "NodeFeatures", "check_known", "node_features"]
+
+DEFAULT = "features"
+
+
+class Attributes(NamedTuple):
+    """What nodes of a graph have."""
+
+    names: Sequence[str]
+    cells: Callable[[str], list[Any]]  # of all nodes in order, None where a node has none
+
+
+class NodeFeatures(NamedTuple):
+    """Features as :func:`hopscale.io.assemble.assemble` takes them."""
+
+    features: Any = None
+    names: Any = None
+    encoder: Any = None
+
+
+def node_features(
+    features: Any, attributes: Attributes, nodes: NDArray[Any], *, label: str | None, encoder: Any = None
+) -> NodeFeatures:
+    """Features that were asked for: an attribute, several, or what is given by node; others are named in a warning.
+
+    ``features`` is the name of an attribute that holds a list, a mapping or a vector; a list of names of attributes
+    with anything in them, which are encoded as the columns of a table; or features by node: a mapping, a data frame or
+    a Series with the nodes as index.
+    """
+    if has_index(features):
+        if hasattr(features, "columns"):
+            return NodeFeatures(*feature_rows(features, nodes, None))
+        return NodeFeatures(entries_by_node(lists_by_id(features, nodes)))
+    if isinstance(features, Mapping):
+        return NodeFeatures(entries_by_node(features))
+    if isinstance(features, (list, tuple, set, frozenset)):
+        return _encoded(features, attributes, encoder)
+    check_attributes(features=features)
+    check_known([label, None if features == DEFAULT else features], attributes)
+    if features is None:
+        return NodeFeatures()
+    if features not in attributes.names:
+        _warn_of_unused([name for name in attributes.names if name != label])
+        return NodeFeatures()
+    cells = attributes.cells(features)
+    row = next((row for row, cell in enumerate(cells) if isinstance(cell, (str, bytes, bool, int, float))), None)
+    if row is not None:
+        raise GraphError(
+            f"the attribute {in_short(features)} of node {shown_name(nodes, row)} is {in_short(cells[row])}, which is "
+            f"no list of features, mapping or vector: features=[{in_short(features)}] makes features of its values"
+        )
+    return NodeFeatures(entries_by_node(dict(zip(nodes.tolist(), cells, strict=True))))
+
+
+def _encoded(names: Iterable[Any], attributes: Attributes, encoder: Any = None) -> NodeFeatures:
+    """Attributes as the columns of a table of nodes, encoded by a :class:`hopscale.FeatureEncoder`."""
+    chosen = list(names)
+    for name in chosen:
+        check_attributes(features=name)
+    if not chosen:
+        raise GraphError("features is an empty list: name attributes of nodes, or give None")
+    check_known(chosen, attributes)
+    table = {name: attributes.cells(name) for name in chosen}
+    if encoder is not None:
+        return NodeFeatures(encoder.transform(table), encoder.get_feature_names_out(), encoder)
+    from hopscale.features import FeatureEncoder
+
+    encoder = FeatureEncoder()
+    return NodeFeatures(encoder.fit_transform(table), encoder.get_feature_names_out(), encoder)
+
+
+def check_known(names: Iterable[str | None], attributes: Attributes) -> None:
+    """Refuse attributes that no node has."""
+    for name in names:
+        if name is not None and name not in attributes.names:
+            there = f"nodes have {listing(attributes.names)}" if attributes.names else "nodes have none at all"
+            raise GraphError(f"no node has the attribute {in_short(name)}; {there}")
+
+
+def _warn_of_unused(names: list[str]) -> None:
+    if names:
+        warn(
+            f"the graph has no features: nodes have the attribute(s) {listing(names)}, but none called "
+            f"{DEFAULT!r}. from_networkx and from_igraph make features of them by features=[{listing(names)}], and "
+            "say no more of them by features=None"
+        )

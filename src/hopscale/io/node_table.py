@@ -1,0 +1,229 @@
+"""Node tables: which column names the nodes, which rows are theirs, and what their features and labels are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from hopscale.exceptions import GraphError, ParameterError, Setting, in_short, warn
+from hopscale.features import FeatureEncoder
+from hopscale.features.frames import columns_of
+from hopscale.features.kinds import without_missing_texts
+from hopscale.features.table import Column, column_of
+from hopscale.indexed import has_index, is_default, labels_at
+from hopscale.io.columns import is_whole
+from hopscale.io.matching import ids_like_edges, likely_id_column
+from hopscale.io.naming import Names, rows_of
+
+__all__ = ["EncodedNodes", "NodeTable", "encode_nodes", "table_of_nodes"]
+
+
+@dataclass(frozen=True)
+class NodeTable:
+    """A table of nodes as it came, with words for its rows."""
+
+    columns: dict[str, Column]
+    where: Callable[[int], str]  # a row, for people
+    skip_bad: bool = False  # leave out rows that are wrong instead of refusing them
+    index: str | None = None  # a column that is an index: if it does not hold the ids, it is no data either
+    hints: frozenset[str] = frozenset()  # columns that hold ids whatever they are called
+
+    def rows(self, kept: NDArray[Any], id_column: str) -> dict[str, Column]:
+        """The columns at some rows."""
+        return {
+            name: replace(column, codes=column.codes[kept])
+            for name, column in self.columns.items()
+            if name != self.index or name == id_column
+        }
+
+    def named_rows(self, id_column: str, edges: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Names of the nodes, each once, and the first row of each; rows that contradict it are refused."""
+        ids = self.columns[id_column]
+        there, missing = np.flatnonzero(ids.codes >= 0), np.flatnonzero(ids.codes < 0)
+        if len(missing) and not self.skip_bad:
+            raise GraphError(
+                f"{self.where(int(missing[0]))}: no id in the column {in_short(id_column)} ({len(missing)} row(s) "
+                "without one)"
+            )
+        names = ids_like_edges(ids, edges)
+        named = Names.of(names)
+        node = named.codes[ids.codes[there]]
+        nodes, at = np.unique(node, return_index=True)
+        first = np.zeros(len(named.vocabulary), dtype=np.int64)
+        first[nodes] = there[at]
+        again = first[node] != there
+        contrary = self._contrary(id_column, there[again], first[node[again]])
+        left_out = [f"{len(missing)} without an id"] if len(missing) else []
+        if contrary:
+            row, earlier, column = contrary[0]
+            cells = self.columns[column]
+            if not self.skip_bad:
+                now, then = (in_short(cells.value(int(cells.codes[each]))) for each in (row, earlier))
+                raise GraphError(
+                    f"{self.where(row)}: node {in_short(ids.value(int(ids.codes[row])))} has {now} in the column "
+                    f"{in_short(column)}, but {then} in {self.where(earlier)} ({len(contrary)} row(s) like it)"
+                )
+            left_out.append(f"{len(contrary)} that contradict an earlier one, the first {self.where(row)}")
+        if left_out:
+            warn(f"rows of the node table are left out: {', '.join(left_out)}")
+        kept = np.sort(first[nodes])
+        return names[ids.codes[kept]], kept
+
+    def _contrary(self, id_column: str, rows: NDArray[Any], others: NDArray[Any]) -> list[tuple[int, int, str]]:
+        """Rows that differ from an earlier one, that one, and the column where they do."""
+        found: dict[int, tuple[int, int, str]] = {}
+        for name, column in self.columns.items():
+            if name == id_column:
+                continue
+            for at in np.flatnonzero(column.codes[rows] != column.codes[others]).tolist():
+                row, other = int(rows[at]), int(others[at])
+                # Lists and vectors may be the same under two codes.
+                if column.value(int(column.codes[row])) != column.value(int(column.codes[other])):
+                    found.setdefault(row, (row, other, name))
+        return [found[row] for row in sorted(found)]
+
+
+@dataclass(frozen=True)
+class EncodedNodes:
+    """Features of the nodes of a table, and perhaps their labels."""
+
+    listed: Names  # the node of each row
+    features: sp.csr_array
+    encoder: FeatureEncoder
+    label: Column | None = None
+
+    def features_of(self, rows: NDArray[Any], n_nodes: int) -> sp.csr_array:
+        """Features of all nodes, where ``rows`` are those of the table's; other nodes have none."""
+        at = np.full(n_nodes, len(rows), dtype=np.int64)
+        at[rows] = np.arange(len(rows))
+        nothing = sp.csr_array((1, self.features.shape[1]), dtype=np.float32)
+        return sp.csr_array(sp.vstack([self.features, nothing], format="csr"))[at]
+
+    def labels_of(self, names: NDArray[Any]) -> NDArray[Any]:
+        """Labels of all nodes, with gaps: ints or floats if all are numbers, else text."""
+        assert self.label is not None
+        at = np.full(len(names), -1, dtype=np.int64)
+        at[rows_of(self.listed, names)] = self.label.codes
+        used, given = np.unique(at, return_inverse=True)
+        values = [self.label.value(code) for code in used.tolist() if code >= 0]
+        return labels_at(_typed(values), given - (len(values) < len(used)))
+
+
+def table_of_nodes(nodes: Any) -> NodeTable:
+    """A table of nodes, with its index as a column if that is more than row numbers."""
+    columns = columns_of(nodes)
+    index, hints = None, frozenset[str]()
+    if has_index(nodes) and not is_default(nodes.index):
+        name = "index" if nodes.index.name is None else str(nodes.index.name)
+        if name not in columns:
+            index, columns = name, {name: column_of(nodes.index.to_series(), name), **columns}
+            # Whole numbers without a name are what is left of row numbers where rows were chosen or sorted.
+            if nodes.index.name is not None or columns[name].form == "text":
+                hints = frozenset([name])
+    return NodeTable(columns, lambda row: f"nodes, row {row}", index=index, hints=hints)
+
+
+def encode_nodes(
+    table: NodeTable,
+    edges: NDArray[Any],
+    *,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    columns: Mapping[str, Any] | None = None,
+    encoder: FeatureEncoder | None = None,
+) -> EncodedNodes:
+    """Features of a table's rows, by the names that nodes have in the edges.
+
+    ``encoder`` is used as it is if it is fitted; otherwise a copy of it is, with ``columns`` added to its own.
+    """
+    chosen, is_fitted = _chosen_encoder(encoder, columns)
+    if id_column is None and is_fitted and chosen.column_of_kind("id") in table.columns:
+        id_column = chosen.column_of_kind("id")
+    if id_column is None:
+        id_column = likely_id_column(table.columns, edges, table.hints)
+    for parameter, name in (("id_column", id_column), ("label_column", label_column)):
+        if name is not None and name not in table.columns:
+            known = in_short(list(table.columns))
+            raise ParameterError(f"is no column of the node table, which has {known}", parameter=parameter, value=name)
+    if id_column == label_column:
+        raise ParameterError("holds the ids of the nodes", parameter="label_column", value=label_column)
+    names, kept = table.named_rows(id_column, edges)
+    listed, rows = Names.each(names), table.rows(kept, id_column)
+    _check_overlap(listed, edges, id_column)
+    if is_fitted:
+        features = chosen.transform({name: column for name, column in rows.items() if name != id_column})
+    else:
+        own = {id_column: "id", **({} if label_column is None else {label_column: "label"})}
+        chosen.set_params(columns={**(chosen.columns or {}), **own})
+        features = chosen.fit_transform(rows)
+    if label_column is None:
+        return EncodedNodes(listed, features, chosen)
+    label, _ = without_missing_texts(rows[label_column])
+    _warn_of_leaks(rows, label_column, label, chosen)
+    return EncodedNodes(listed, features, chosen, label)
+
+
+def _chosen_encoder(encoder: Any, columns: Any) -> tuple[FeatureEncoder, bool]:
+    """The encoder to use, and whether it is fitted."""
+    if encoder is None:
+        return FeatureEncoder(columns), False
+    if not isinstance(encoder, FeatureEncoder):
+        raise ParameterError(f"must be a FeatureEncoder, not {in_short(encoder)}", parameter="encoder")
+    if hasattr(encoder, "columns_"):
+        if columns is not None:
+            raise ParameterError("cannot be given with an encoder that is fitted", parameter="columns")
+        return encoder, True
+    return clone(encoder).set_params(columns={**(encoder.columns or {}), **(columns or {})} or None), False
+
+
+def _check_overlap(listed: Names, edges: NDArray[Any], id_column: str) -> None:
+    """Refuse a table none of whose nodes is in the edges, and tell how many nodes of the edges it lacks."""
+    found = rows_of(listed, edges)
+    lacking = len(edges) - len(np.unique(found[found >= 0]))
+    if len(listed) and len(edges) and lacking == len(edges):
+        raise GraphError(
+            f"none of the {len(listed)} nodes of the node table is in an edge: the column {in_short(id_column)} has "
+            f"{in_short(listed.at(0))}, edges have {in_short(edges[:1].tolist()[0])}. If another column names the "
+            "nodes, give ",
+            Setting("id_column"),
+        )
+    if lacking:
+        warn(f"{lacking} of the {len(edges)} nodes in the edges are not in the node table: they have no features")
+
+
+def _warn_of_leaks(rows: dict[str, Column], label_column: str, label: Column, encoder: FeatureEncoder) -> None:
+    """Warn of columns each of whose values goes with one label, and the other way round."""
+    for encoded in encoder.columns_:
+        column = rows[encoded.sources[0]]
+        if encoded.encoder is None or len(encoded.sources) > 1 or column.form in ("list", "vector"):
+            continue
+        column, _ = without_missing_texts(column)
+        both = (label.codes >= 0) & (column.codes >= 0)
+        width = len(column.values) + 1
+        pairs = np.unique(label.codes[both].astype(np.int64) * width + column.codes[both])
+        is_one_to_one = len(pairs) == len(np.unique(pairs // width)) == len(np.unique(pairs % width))
+        if is_one_to_one and 1 < len(pairs) <= both.sum() / 2:
+            warn(
+                f"the column {in_short(encoded.name)} says the same as the label {in_short(label_column)}: as a "
+                "feature it gives away what is to be predicted. To leave it out, give ",
+                Setting("columns", {encoded.name: "drop"}),
+            )
+
+
+def _typed(values: list[Any]) -> list[Any]:
+    """Ints if all are and fit, floats if all are numbers, else as they are."""
+    if not all(isinstance(value, str) for value in values):
+        return values
+    if all(map(is_whole, values)) and all(-(2**63) <= int(value) < 2**63 for value in values):
+        return list(map(int, values))
+    try:
+        numbers = list(map(float, values))
+    except ValueError:
+        return values
+    return numbers if np.isfinite(numbers).all() else values

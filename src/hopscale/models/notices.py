@@ -1,0 +1,94 @@
+"""What is said of arguments that are not what they seem, and of vectors that are less."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopscale.exceptions import GraphError, Setting, warn
+from hopscale.graph import AttributedGraph
+from hopscale.names import positions, shown_name
+
+__all__ = ["check_second", "warn_of_empty_dimensions", "warn_of_lost_nodes", "warn_of_missing_rows"]
+
+LOST = 1e-3  # of the usual length; on cora and citeseer no node of the largest component is that short
+
+
+def check_second(graph: Any, second: Any, method: str) -> None:
+    """Refuse a matrix as the second argument, which nothing would read.
+
+    Labels of several columns are let pass beside a graph that has its features, or none, for good: pipelines of
+    scikit-learn hand them to every step.
+    """
+    is_matrix = len(getattr(second, "shape", ())) == 2
+    if is_matrix and not isinstance(graph, (AttributedGraph, tuple)):
+        raise GraphError(
+            f"{method} takes one graph, and its second argument, here a {type(second).__name__} of shape "
+            f"{tuple(second.shape)}, is not read. Pass an adjacency matrix and features as a pair: "
+            f"{method}((adjacency, features))"
+        )
+
+
+def warn_of_empty_dimensions(model: Any) -> None:
+    """Count dimensions without content, scale by scale."""
+    for label, columns in model.scale_columns_.items():
+        empty = int((~model.embedding_[:, columns].any(axis=0)).sum())
+        if empty:
+            warn(
+                f"scale {label}: {empty} of {columns.stop - columns.start} dimensions are zero: what it learns "
+                "from has no more directions"
+            )
+
+
+def warn_of_lost_nodes(model: Any, graph: AttributedGraph, knowable: NDArray[np.bool_] | None) -> None:
+    """Count nodes that are (nearly) zero though there was something to learn of them.
+
+    By default that is nodes with edges and, where a model reads features, with features. Isolated nodes are not meant.
+    """
+    if knowable is None:
+        knowable = np.diff(graph.features.indptr) > 0 if model.uses_features else np.ones(graph.n_nodes, dtype=np.bool_)
+    knowable = knowable & (graph.degrees > 0)
+    lengths = np.sqrt(np.einsum("ij,ij->i", model.embedding_, model.embedding_, dtype=np.float64))[knowable]
+    usual = np.sqrt(np.mean(lengths**2)) if len(lengths) else 0.0  # not the median: most of them may be lost
+    lost = int((lengths < LOST * usual).sum())
+    if lost:
+        warn(
+            f"{lost:,} of {len(lengths):,} nodes that the graph tells something about have vectors of (nearly) zero: "
+            f"the {model.embedding_.shape[1]} dimensions went to others, mostly those of larger components. More ",
+            Setting("dimensions"),
+            " help, or a method that reads features, such as MUSAE" if not model.uses_features else " help",
+        )
+
+
+def warn_of_missing_rows(model: Any, graph: AttributedGraph, found: NDArray[np.float32]) -> None:
+    """Count nodes that seem to have come to ``transform`` without their surroundings.
+
+    By name: where ids are row numbers, they say nothing of whether nodes are the same.
+    """
+    is_numbered = graph.node_ids.dtype == np.int64 and bool((graph.node_ids == np.arange(graph.n_nodes)).all())
+    if is_numbered or graph is getattr(model, "graph_", None):
+        return
+    old = positions(graph.node_ids, model.node_ids_)
+    known = old >= 0
+    lacking = np.zeros(graph.n_nodes, dtype=np.bool_)
+    if hasattr(model, "graph_"):
+        for now, then in ((graph.adjacency, model.graph_.adjacency), (graph.features, model.graph_.features)):
+            lacking[known] |= np.diff(now.indptr)[known] < np.diff(then.indptr)[old[known]]
+    else:  # what had a vector then, and has none now
+        for columns in model.scale_columns_.values():
+            had = model.embedding_[old[known], columns].any(axis=1)
+            lacking[known] |= had & ~found[known, columns].any(axis=1)
+    if not lacking.any():
+        return
+    has_features = (np.diff(graph.features.indptr) > 0).astype(np.float32)
+    without = ~known & (graph.adjacency @ lacking.astype(np.float32) > 0) & (graph.adjacency @ has_features == 0)
+    then = f"; {int(without.sum()):,} new nodes meet no feature at their neighbours for that" if without.any() else ""
+    warn(
+        f"{int(lacking.sum()):,} of {int(known.sum()):,} nodes that the model knows have come without edges or "
+        f"features that they had when it was fitted, such as {shown_name(graph.node_ids, int(np.argmax(lacking)))}"
+        f"{then}. A vector comes from what is around a node in the graph that is passed: pass old neighbours with all "
+        "of their edges and features, or use extend, which knows them if the model was fitted with ",
+        Setting("keep_graph", True),
+    )
