@@ -6,9 +6,11 @@ from hopscale import __version__
 from hopscale.cli.data import datasets
 from hopscale.cli.demonstration import demo
 from hopscale.cli.embedding import embed, transform
+from hopscale.cli.explaining import explain
 from hopscale.cli.methods import methods
+from hopscale.cli.new_nodes import extend
 from hopscale.cli.program import Program
-from hopscale.cli.questions import explain, info, neighbors
+from hopscale.cli.questions import info, neighbors
 from hopscale.cli.reproduction import reproduce
 
 __all__ = ["hopscale"]
@@ -34,5 +36,5 @@ def hopscale() -> None:
     """
 
 
-for _command in (demo, embed, transform, neighbors, explain, info, datasets, methods, reproduce):
+for _command in (demo, embed, transform, extend, neighbors, explain, info, datasets, methods, reproduce):
     hopscale.add_command(_command)

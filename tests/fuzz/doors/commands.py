@@ -16,7 +16,7 @@ OPTIONS = [
     *("--label-column", "--shift", "--noise-exponent", "--rows", "--walks", "--memory-limit", "--walk-length", "-k"),
     *("--walks-per-node", "--start", "--epochs", "--negatives", "--subsample", "--learning-rate", "--dimensions", "-"),
     *("--window", "--random-state", "--p", "--q", "--decay", "--iterations", "--score", "--task", "--splits", "--x"),
-    *("--standardize", "--format", "--scale", "--save", "--quiet", "--solver", "--unknown"),
+    *("--standardize", "--format", "--scale", "--save", "--quiet", "--solver", "--unknown", "--keep-graph"),
 ]
 # Options that say how much work there is: large ones are no mistake, but take long.
 WORK = ("--epochs", "--walks", "--walk-length", "--walks-per-node", "--iterations", "--splits")
@@ -35,7 +35,9 @@ def command_line(m):
         lambda: ["'explain'", model, repr(m.choice(["0", "1", *TEXTS]))],
         lambda: ["'embed'", *graph, "'-o'", "out('v.csv')", *small],
         lambda: ["'embed'", *graph, "'--save'", "out('m')", "'--model'", repr(m.choice(list(MODELS)).lower()), *small],
+        lambda: ["'explain'", model, repr(m.choice(["0", "1", *TEXTS])), *graph],
         lambda: ["'transform'", model, *graph, "'-o'", "out('v.npz')"],
+        lambda: ["'extend'", model, *graph, "'-o'", "out('v.csv')"],
         lambda: ["'datasets'", repr(m.choice(["figure1", "cora", *TEXTS]))],
         lambda: ["'methods'", repr(m.choice(["musae", "hope", *TEXTS]))],
         lambda: [repr(m.choice(["embed", "demo", "--version", "reproduce", *TEXTS])), "'--help'"],
