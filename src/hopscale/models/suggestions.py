@@ -40,7 +40,7 @@ class Suggestions(Neighbors):
         k: int = 10,
         graph: Any = None,
         scale: Scale = None,
-    ) -> Answer | list[tuple[Any, Any, float]]:
+    ) -> Answer:
         r"""Pairs of nodes without an edge that are most likely to have one.
 
         The score of nodes u and v is
