@@ -10,8 +10,9 @@ from hopscale.cli.explaining import explain
 from hopscale.cli.methods import methods
 from hopscale.cli.new_nodes import extend
 from hopscale.cli.program import Program
-from hopscale.cli.questions import info, neighbors
+from hopscale.cli.questions import info
 from hopscale.cli.reproduction import reproduce
+from hopscale.cli.searching import neighbors, suggest_features, suggest_links
 
 __all__ = ["hopscale"]
 
@@ -28,6 +29,7 @@ def hopscale() -> None:
     hopscale embed --edges edges.csv --features features.json -o vectors.csv --save model.safetensors
     hopscale neighbors model.safetensors 42
     hopscale explain model.safetensors 42
+    hopscale suggest-links model.safetensors 42 --edges edges.csv
     hopscale reproduce classification
 
     Answers go to the standard output, progress and warnings to the error stream. Exit codes: 0 all went
@@ -36,5 +38,8 @@ def hopscale() -> None:
     """
 
 
-for _command in (demo, embed, transform, extend, neighbors, explain, info, datasets, methods, reproduce):
+for _command in (
+    *(demo, embed, transform, extend, neighbors, explain, suggest_links, suggest_features, info),
+    *(datasets, methods, reproduce),
+):
     hopscale.add_command(_command)

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from hopscale.cli.program import Console, decorated, finite_or_none, shown, table_lines, with_console
+from hopscale.cli.program import Console, decorated, finite_or_none, shown, with_console
 from hopscale.cli.sources import HEADER, GraphFiles, file_option, looks_like_model, model_size, saved_model
 from hopscale.graph import AttributedGraph
 from hopscale.io.vectors import name_text
 from hopscale.models import NodeEmbedding
 from hopscale.tasks.labels import has_class, has_value, likely_task
 
-__all__ = ["NODE_SETTINGS", "about_node", "info", "neighbors", "node_among"]
+__all__ = ["NODE_SETTINGS", "about_node", "info", "node_among"]
 
 NODE_SETTINGS = {"ignore_unknown_options": True}  # a node may be called -1
 about_node = decorated(
@@ -29,25 +29,6 @@ about_node = decorated(
     click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="How many."),
     click.option("--scale", help="One scale only: a number of hops, or a label such as 1-3."),
 )
-
-
-@click.command(context_settings=NODE_SETTINGS)
-@about_node
-@with_console
-def neighbors(model: Path, node: str, k: int, scale: str | None, console: Console) -> None:
-    """Nodes with vectors most like those of NODE, by cosine, in a saved MODEL.
-
-    \b
-    hopscale neighbors model.safetensors 42
-    hopscale neighbors model.safetensors "Ada Lovelace" -k 5 --scale 2
-    hopscale neighbors model.safetensors '["node", 7]'
-    """
-    learner = saved_model(model)
-    name = node_among(learner.node_ids_, node)
-    found = learner.neighbors(name, k=k, scale=scale)
-    rows = [{"node": other, "similarity": similarity} for other, similarity in found]
-    lines = table_lines([(name_text(other), f"{similarity:7.4f}") for other, similarity in found], right=[1])
-    console.answer({"node": name, "scale": scale, "neighbors": rows}, lines)
 
 
 @click.command()

@@ -131,6 +131,11 @@ def questions(m):
 
     question = m.one_of(
         lambda: f"neighbors({node()}, k={k()}{some(m, scale=scale)})",
+        lambda: f"neighbors({m.listed(node)}, k={k()})",
+        lambda: f"neighbors_of({m.one_of(m.thing, m.array, m.matrix, lambda: m.array((8,)))}{some(m, scale=scale)})",
+        lambda: f"{m.choice(['similar_features', 'nodes_of'])}({node()}, k={k()}{some(m, scale=scale)})",
+        lambda: f"suggest_links({m.one_of(node, lambda: 'None')}, k={k()}, graph={graph()}{some(m, scale=scale)})",
+        lambda: f"suggest_features({m.one_of(node, lambda: m.listed(node))}, k={k()}, graph={graph()})",
         lambda: f"explain({node()}, k={k()}, scale={scale()}{some(m, graph=graph)})",
         lambda: f"node_vectors({scale()})",
         lambda: f"feature_vectors({scale()})",
@@ -180,6 +185,8 @@ def scoring(m):
         test_size=m.number,
         random_state=m.number,
         task=lambda: m.word("classification", "regression"),
+        max_seconds=m.number,
+        progress=lambda: m.choice(["True", "False", "1", "'x'"]),
         standardize=lambda: "True",
     )
     share = f"share={m.number()}, splits=1"
