@@ -131,16 +131,18 @@ _LABEL_OPTIONS = (
 )
 
 
-def with_graph(*, labels: bool) -> Callable[[Command], Command]:
-    """Give a command options that lead to a graph, as one argument ``files``."""
-    return decorated(*_GRAPH_OPTIONS, *(_LABEL_OPTIONS if labels else ()), _with_files)
+def with_graph(*, labels: bool, optional: bool = False) -> Callable[[Command], Command]:
+    """Give a command options that lead to a graph, as one argument ``files``: None if it is optional and not given."""
 
+    def with_files(command: Command) -> Command:
+        @functools.wraps(command)
+        def wrapped(*args: Any, **options: Any) -> None:
+            given = {name: options.pop(name, None) for name in GraphFiles.__dataclass_fields__}
+            files = GraphFiles(**given) if not optional or any(given.values()) else None
+            if files is not None:
+                files.check()
+            command(*args, files=files, **options)
 
-def _with_files(command: Command) -> Command:
-    @functools.wraps(command)
-    def wrapped(*args: Any, **options: Any) -> None:
-        files = GraphFiles(**{name: options.pop(name, None) for name in GraphFiles.__dataclass_fields__})
-        files.check()
-        command(*args, files=files, **options)
+        return wrapped
 
-    return wrapped
+    return decorated(*_GRAPH_OPTIONS, *(_LABEL_OPTIONS if labels else ()), with_files)
