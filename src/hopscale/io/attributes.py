@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, in_short, warn
+from hopscale.features import FeatureEncoder
 from hopscale.indexed import feature_rows, has_index
 from hopscale.io.columns import is_amount_name
 from hopscale.io.edges import entries_by_node, lists_by_id
@@ -86,8 +87,6 @@ def _encoded(names: Iterable[Any], attributes: Attributes, columns: Any, encoder
     table = {name: attributes.cells(name) for name in chosen}
     if encoder is not None:
         return NodeFeatures(encoder.transform(table), encoder.get_feature_names_out(), encoder)
-    from hopscale.features import FeatureEncoder
-
     encoder = FeatureEncoder(columns)
     return NodeFeatures(encoder.fit_transform(table), encoder.get_feature_names_out(), encoder)
 
