@@ -4,35 +4,41 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hopscale.checks import switch
 from hopscale.exceptions import ParameterError, in_short
 from hopscale.graph import AttributedGraph
-from hopscale.io.assemble import assemble
+from hopscale.io.assemble import FeatureEntries, assemble
 from hopscale.io.bad_lines import BadLines
-from hopscale.io.content import content_kind, existing, read_content
+from hopscale.io.content import content_kind, existing, is_stream, read_content, shown_source
 from hopscale.io.edge_file import read_edges
-from hopscale.io.feature_file import read_feature_rows, read_features_as_json
+from hopscale.io.feature_file import like_nodes, read_feature_rows
+from hopscale.io.feature_json import read_feature_json
 from hopscale.io.ids import whole_if_all
 from hopscale.io.label_file import read_labels
-from hopscale.io.naming import Unknown, check_attributes, check_unknown
+from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown
 from hopscale.io.npz import read_npz
+from hopscale.io.parquet import is_parquet, parquet_edges, parquet_features, parquet_labels, parquet_table
 from hopscale.io.rows import Rows, read_rows
 
 __all__ = ["read_graph"]
 
 _PathLike = str | os.PathLike[str]
+_File = _PathLike | BinaryIO
 _FILES = ("edges", "features", "labels", "nodes")
 # Kinds of files that hold edges, features and labels, and what reads them.
 _WHOLE_GRAPHS: dict[str, Callable[..., AttributedGraph]] = {".npz": read_npz}
 
 
 def read_graph(
-    edges: _PathLike,
-    features: _PathLike | None = None,
-    labels: _PathLike | None = None,
+    edges: _File,
+    features: _File | None = None,
+    labels: _File | None = None,
     *,
     source: str | None = None,
     target: str | None = None,
@@ -124,37 +130,80 @@ def read_graph(
     check_unknown(unknown)
     check_attributes(source=source, target=target, weight=weight, value=value)
     check_attributes(node_column=node_column, label_column=label_column)
-    skip_bad_lines = switch("skip_bad_lines", skip_bad_lines)
-    has_header = _header_of_each(header)
-    say = say or (lambda line: None)
-    read_whole = _WHOLE_GRAPHS.get(content_kind(existing(edges)))
+    files = _Files(
+        header=_header_of_each(header),
+        skip_bad_lines=switch("skip_bad_lines", skip_bad_lines),
+        max_unpacked=max_unpacked,
+        say=(lambda line: None) if say is None else say,
+    )
+    read_whole = _reader_of_whole_graph(edges)
     if read_whole is not None:
         if features is not None or labels is not None:
             raise ParameterError(f"{edges} holds features and labels itself: give no other files with it")
         return read_whole(edges, self_loops=self_loops, max_unpacked=max_unpacked)
-
-    def rows_of(path: _PathLike, data: bytes, file: str, node_columns: int, *named: str | None) -> Rows:
-        bad = BadLines(path, skip_bad_lines)
-        return read_rows(data, path, has_header[file], node_columns=node_columns, named=named, bad=bad)
-
-    rows = rows_of(edges, read_content(edges, max_unpacked), "edges", 2, source, target, weight)
-    ends, weights = read_edges(rows, source=source, target=target, weight=weight, say=say)
-    ends = whole_if_all(ends).ordered()
-    entries = None
-    if features is not None:
-        data = read_content(features, max_unpacked)
-        if data.lstrip()[:1] in (b"{", b"["):
-            entries = read_features_as_json(data, features, ends.vocabulary, unknown)
-        else:
-            rows = rows_of(features, data, "features", 1, value)
-            entries = read_feature_rows(rows, ends.vocabulary, value=value, unknown=unknown, say=say)
+    ends, weights = files.edges(edges, source=source, target=target, weight=weight)
+    ends = ends.ordered()
+    entries = None if features is None else files.features(features, ends.vocabulary, value=value, unknown=unknown)
     column = None
     if labels is not None:
-        rows = rows_of(labels, read_content(labels, max_unpacked), "labels", 1, node_column, label_column)
-        column = partial(
-            read_labels, rows, node_column=node_column, label_column=label_column, unknown=unknown, say=say
-        )
+        column = files.labels(labels, node_column=node_column, label_column=label_column, unknown=unknown)
     return assemble(ends, weights, entries, labels_of=column, self_loops=self_loops)
+
+
+def _reader_of_whole_graph(file: Any) -> Callable[..., AttributedGraph] | None:
+    """What reads a file that holds edges, features and labels, None if it is no such file."""
+    return None if is_stream(file) else _WHOLE_GRAPHS.get(content_kind(existing(file)))
+
+
+@dataclass(frozen=True)
+class _Files:
+    """How files are to be read, whatever is in them."""
+
+    header: dict[str, bool | None]
+    skip_bad_lines: bool
+    max_unpacked: int | str | None
+    say: Callable[[str], None]
+
+    def edges(self, file: _File, **columns: str | None) -> tuple[Names, NDArray[np.float64] | None]:
+        """Ends and weights of all edges."""
+        path, data = self._content(file)
+        if is_parquet(data):
+            table = parquet_table(data, path, self.max_unpacked, by_node=False)
+            return parquet_edges(table, self._bad(path, "row"), **columns, say=self.say)
+        ends, weights = read_edges(self._rows(path, data, "edges", 2, columns), **columns, say=self.say)
+        return whole_if_all(ends), weights
+
+    def features(self, file: _File, nodes: NDArray[Any], *, value: str | None, unknown: Unknown) -> FeatureEntries:
+        """Entries of the feature matrix, by the names of ``nodes``, those of the edges."""
+        path, data = self._content(file)
+        if is_parquet(data):
+            table = parquet_table(data, path, self.max_unpacked, by_node=True)
+            entries = parquet_features(table, self._bad(path, "row"), value=value, say=self.say)
+            return like_nodes(entries, nodes, unknown, path, lambda row: f"{path}, row {row}")
+        if data.lstrip()[:1] in (b"{", b"["):
+            return like_nodes(read_feature_json(data, path), nodes, unknown, path, lambda row: str(path))
+        rows = self._rows(path, data, "features", 1, {"value": value})
+        return read_feature_rows(rows, nodes, value=value, unknown=unknown, say=self.say)
+
+    def labels(self, file: _File, *, unknown: Unknown, **columns: str | None) -> Callable[[NDArray[Any]], NDArray[Any]]:
+        """A function from the names of all nodes to their labels."""
+        path, data = self._content(file)
+        if is_parquet(data):
+            table = parquet_table(data, path, self.max_unpacked, by_node=True)
+            bad = self._bad(path, "row")
+            return lambda nodes: parquet_labels(table, bad, nodes, unknown=unknown, **columns, say=self.say)
+        rows = self._rows(path, data, "labels", 1, columns)
+        return lambda nodes: read_labels(rows, nodes, unknown=unknown, **columns, say=self.say)
+
+    def _content(self, file: _File) -> tuple[_PathLike, bytes]:
+        return shown_source(file), read_content(file, self.max_unpacked)
+
+    def _bad(self, path: _PathLike, unit: str = "line") -> BadLines:
+        return BadLines(path, self.skip_bad_lines, unit)
+
+    def _rows(self, path: _PathLike, data: bytes, kind: str, node_columns: int, named: dict[str, str | None]) -> Rows:
+        header, names = self.header[kind], list(named.values())
+        return read_rows(data, path, header, node_columns=node_columns, named=names, bad=self._bad(path))
 
 
 def _header_of_each(header: Any) -> dict[str, bool | None]:
