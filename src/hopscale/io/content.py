@@ -46,7 +46,7 @@ class UnreadableFileError(FileFormatError, OSError):
     """The system does not let the file be read."""
 
 
-def existing(path: str | os.PathLike[str], what: str = "the graph") -> Path:
+def existing(path: Any, what: str = "the graph") -> Path:
     """Path of a file that exists; where it does not, the message names one that is spelt alike."""
     path = as_path(path)
     try:

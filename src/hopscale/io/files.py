@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from hopscale.checks import switch
 from hopscale.exceptions import ParameterError, in_short
-from hopscale.graph import AttributedGraph
+from hopscale.graph import AttributedGraph, Directed
 from hopscale.io.assemble import FeatureEntries, assemble
 from hopscale.io.bad_lines import BadLines
 from hopscale.io.content import content_kind, existing, is_stream, read_content, shown_source
 from hopscale.io.edge_file import read_edges
 from hopscale.io.feature_file import like_nodes, read_feature_rows
 from hopscale.io.feature_json import read_feature_json
+from hopscale.io.graphml import read_gml, read_graphml
 from hopscale.io.ids import whole_if_all
 from hopscale.io.label_file import read_labels
 from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown
@@ -26,13 +27,13 @@ from hopscale.io.npz import read_npz
 from hopscale.io.parquet import is_parquet, parquet_edges, parquet_features, parquet_labels, parquet_table
 from hopscale.io.rows import Rows, read_rows
 
-__all__ = ["read_graph"]
+__all__ = ["WHOLE_GRAPHS", "read_graph"]
 
 _PathLike = str | os.PathLike[str]
 _File = _PathLike | BinaryIO
 _FILES = ("edges", "features", "labels", "nodes")
-# Kinds of files that hold edges, features and labels, and what reads them.
-_WHOLE_GRAPHS: dict[str, Callable[..., AttributedGraph]] = {".npz": read_npz}
+# Kinds of files that hold edges, features and labels.
+WHOLE_GRAPHS = (".npz", ".graphml", ".gml")
 
 
 def read_graph(
@@ -50,6 +51,7 @@ def read_graph(
     header: bool | Mapping[str, bool] | None = None,
     skip_bad_lines: bool = False,
     self_loops: bool = False,
+    directed: Directed = "error",
     max_unpacked: int | str | None = None,
     say: Callable[[str], None] | None = None,
 ) -> AttributedGraph:
@@ -57,37 +59,50 @@ def read_graph(
 
     Parameters
     ----------
-    edges : path-like
-        Text with one undirected edge a line: ``source,target`` or ``source,target,weight``, divided
-        by commas, semicolons, tabs or spaces. Or an ``.npz`` file, which holds everything; see
-        :func:`hopscale.io.npz.read_npz`.
-    features : path-like, optional
-        JSON, ``{"0": [1, 5], ...}`` or ``{"0": {"tea": 2.5}, ...}``, or text with
+    edges : path-like or binary file
+        Text with one undirected edge a line, divided by commas, semicolons, tabs or spaces, or a Parquet file.
+        Or a file that holds everything: an ``.npz`` file, see :func:`hopscale.io.npz.read_npz`, or
+        ``.graphml`` or ``.gml``, whose node attributes become features as the columns of a table do, but for
+        ``label_column``; networkx must be installed for these.
+    features : path-like or binary file, optional
+        JSON, ``{"0": [1, 5], ...}`` or ``{"0": {"tea": 2.5}, ...}``, or text or Parquet with
         ``node,feature`` or ``node,feature,value`` a line.
-    labels : path-like, optional
-        Text with one node a line. Nodes that it leaves out, or whose label is empty, have none: NaN
+    labels : path-like or binary file, optional
+        Text or Parquet with one node a line. Nodes that it leaves out, or whose label is empty, have none: NaN
         among numbers, None among other labels.
     source, target : str, optional
-        Columns of ``edges`` with the two nodes, by the names in its header; by default the first two.
+        Columns of ``edges`` with the two nodes, by name, or by number from "1" on where no column has that
+        name. By default two whose names say so, wherever they stand (from and to, buyer and seller, user_a and
+        user_b), else the first two.
     weight, value : str, optional
-        Column of ``edges`` with the weights and of ``features`` with the values, by the names in their
-        headers. By default the third column, if there is no header or it calls that column weight,
-        value, count, strength or alike.
+        Column of ``edges`` with the weights and of ``features`` with the values, by name or number. By default
+        the first other column that is called weight, value, count, strength or alike; without a header the third of
+        three, if it holds numbers.
     node_column, label_column : str, optional
-        Columns of ``labels``, by the names in its header; by default the first and the last.
+        Columns of ``labels``, by name or number; by default the first and the last.
     unknown : {"isolate", "error"}, default="isolate"
         An edge list cannot tell of nodes without edges, so that nodes which only ``features`` names
         are taken for isolated nodes, and labels of nodes that neither names are left out with a warning.
         With "error" both are refused.
     header : bool or mapping, optional
         Whether the first line of the text files names the columns: for all of them, or for each, such as
-        ``{"edges": True, "labels": False}``. By default a first line is a header
-        if it says so ("id", "source", ...), or has text where the second has numbers.
+        ``{"edges": True, "labels": False}``. By default that is decided by the words and the looks of the line, and
+        by the names in all others: a header has none of them. Where it cannot be decided the file is refused.
+    skip_bad_lines : bool, default=False
+        Skip lines that cannot be read, with a warning that counts and lists them: with too few or too many cells,
+        without a node or a feature, with a weight or value that is none, with a quote that is not closed, with
+        bytes that are no UTF-8 text, or with the header again. By default the first of them is refused.
     self_loops : bool, default=False
         Keep self-loops.
+    directed : {"error", "symmetrize"}, default="error"
+        What to do with a directed graph in a GraphML or GML file: refuse it, or give each pair of nodes the
+        larger of its two weights. Lines of text are edges without a direction.
     max_unpacked : int or str, optional
-        Refuse a packed file (gzip, ``.npz``) that holds more than this, such as "16GiB". By default what the
+        Refuse a packed file (gzip, Parquet, ``.npz``) that holds more than this, such as "16GiB". By default what the
         environment variable HOPSCALE_MAX_UNPACKED says, or else a hundred times its size, and at least 256 MiB.
+    say : callable, optional
+        Called with a line of text about each file: whether it has a header, which columns were taken for what, and
+        which were passed over. ``say=print`` shows them.
 
     Returns
     -------
@@ -102,16 +117,22 @@ def read_graph(
     Warns
     -----
     HopscaleWarning
-        If a first line is read as data but stands apart as a header would, if a third column of edges is
-        passed over because of its name, or if labels are left out.
+        If a first line is taken for a header, but might be data; if a column of numbers in ``edges`` is passed over
+        that might be the weights; if a node, feature or class is called NA, null or alike; if labels are left out or bad
+        lines are skipped.
 
     Notes
     -----
     Ids are whole numbers if all ids in the edge file are, and then in all files; else they are text
     in all files. The same holds for the names of features. A number with leading zeros is text. Repeated
     edges and entries count once without weights or values and add up with them; ``graph.n_edges`` tells
-    how many edges are left of the lines, without self-loops unless they are kept. Text files must be
-    UTF-8 and may be packed with gzip; lines at the top that start with "# " or "% " are comments.
+    how many edges are left of the lines, without self-loops unless they are kept. An edge of weight zero
+    is none, but its nodes are nodes. Text files must be UTF-8 and may be packed with gzip; lines at the top that
+    start with "# " or "% " are comments.
+
+    A cell is missing if it is empty. An edge without a node, a weight that its column should have, or a feature without a
+    name or value makes a bad line; a node with an empty label has none. Words such as NA, null or NaN are names of
+    nodes, features and classes like any other, with a warning; only among labels that are numbers they mean none.
 
     Examples
     --------
@@ -136,11 +157,22 @@ def read_graph(
         max_unpacked=max_unpacked,
         say=(lambda line: None) if say is None else say,
     )
-    read_whole = _reader_of_whole_graph(edges)
-    if read_whole is not None:
+    path = None if is_stream(edges) else existing(edges)
+    kind = None if path is None else content_kind(path)
+    if path is not None and kind in WHOLE_GRAPHS:
         if features is not None or labels is not None:
             raise ParameterError(f"{edges} holds features and labels itself: give no other files with it")
-        return read_whole(edges, self_loops=self_loops, max_unpacked=max_unpacked)
+        if kind == ".npz":
+            return read_npz(path, self_loops=self_loops, max_unpacked=max_unpacked)
+        read = read_gml if kind == ".gml" else read_graphml
+        return read(
+            path,
+            weight=weight,
+            label=label_column,
+            self_loops=self_loops,
+            directed=directed,
+            max_unpacked=max_unpacked,
+        )
     ends, weights = files.edges(edges, source=source, target=target, weight=weight)
     ends = ends.ordered()
     entries = None if features is None else files.features(features, ends.vocabulary, value=value, unknown=unknown)
@@ -148,11 +180,6 @@ def read_graph(
     if labels is not None:
         column = files.labels(labels, node_column=node_column, label_column=label_column, unknown=unknown)
     return assemble(ends, weights, entries, labels_of=column, self_loops=self_loops)
-
-
-def _reader_of_whole_graph(file: Any) -> Callable[..., AttributedGraph] | None:
-    """What reads a file that holds edges, features and labels, None if it is no such file."""
-    return None if is_stream(file) else _WHOLE_GRAPHS.get(content_kind(existing(file)))
 
 
 @dataclass(frozen=True)
