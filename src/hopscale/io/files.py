@@ -9,6 +9,7 @@ from typing import Any
 
 from hopscale.checks import switch
 from hopscale.exceptions import ParameterError, in_short
+from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph
 from hopscale.io.assemble import assemble
 from hopscale.io.bad_lines import BadLines
@@ -17,7 +18,9 @@ from hopscale.io.edge_file import read_edges
 from hopscale.io.feature_file import read_feature_rows, read_features_as_json
 from hopscale.io.ids import whole_if_all
 from hopscale.io.label_file import read_labels
-from hopscale.io.naming import Unknown, check_attributes, check_unknown
+from hopscale.io.naming import Unknown, check_attributes, check_unknown, known_rows
+from hopscale.io.node_file import read_node_table
+from hopscale.io.node_table import encode_nodes
 from hopscale.io.npz import read_npz
 from hopscale.io.rows import Rows, read_rows
 
@@ -34,12 +37,16 @@ def read_graph(
     features: _PathLike | None = None,
     labels: _PathLike | None = None,
     *,
+    nodes: _PathLike | None = None,
     source: str | None = None,
     target: str | None = None,
     weight: str | None = None,
     value: str | None = None,
+    id_column: str | None = None,
     node_column: str | None = None,
     label_column: str | None = None,
+    columns: Mapping[str, Any] | None = None,
+    encoder: FeatureEncoder | None = None,
     unknown: Unknown = "isolate",
     header: bool | Mapping[str, bool] | None = None,
     skip_bad_lines: bool = False,
@@ -61,14 +68,26 @@ def read_graph(
     labels : path-like, optional
         Text with one node a line. Nodes that it leaves out, or whose label is empty, have none: NaN
         among numbers, None among other labels.
+    nodes : path-like, optional
+        Text with an ordinary table, one node a line, whatever its columns hold: categories, numbers, dates, lists,
+        text. They become features by :class:`~hopscale.FeatureEncoder`; ``print(graph.encoder)`` tells what was
+        understood.
     source, target : str, optional
         Columns of ``edges`` with the two nodes, by the names in its header; by default the first two.
     weight, value : str, optional
         Column of ``edges`` with the weights and of ``features`` with the values, by the names in their
         headers. By default the third column, if there is no header or it calls that column weight,
         value, count, strength or alike.
+    id_column : str, optional
+        Column of ``nodes`` with the ids; by default the one that has most ids of the edges.
     node_column, label_column : str, optional
-        Columns of ``labels``, by the names in its header; by default the first and the last.
+        Columns of ``labels``, by the names in its header; by default the first and the last. Without ``labels`` the
+        label is a column of ``nodes``, which is then no feature.
+    columns : dict, optional
+        Kinds of columns of ``nodes`` that are not to be guessed, as in ``{"age": "number", "notes": "drop"}``.
+    encoder : FeatureEncoder, optional
+        What is to make the features of ``nodes``: one that is fitted, such as ``model.encoder_``, gives new nodes the
+        features that a model knows; another is fitted here.
     unknown : {"isolate", "error"}, default="isolate"
         An edge list cannot tell of nodes without edges, so that nodes which only ``features`` names
         are taken for isolated nodes, and labels of nodes that neither names are left out with a warning.
@@ -123,13 +142,13 @@ def read_graph(
     """
     check_unknown(unknown)
     check_attributes(source=source, target=target, weight=weight, value=value)
-    check_attributes(node_column=node_column, label_column=label_column)
+    check_attributes(node_column=node_column, label_column=label_column, id_column=id_column)
     skip_bad_lines = switch("skip_bad_lines", skip_bad_lines)
     has_header = _header_of_each(header)
     say = say or (lambda line: None)
     read_whole = _WHOLE_GRAPHS.get(content_kind(existing(edges)))
     if read_whole is not None:
-        if features is not None or labels is not None:
+        if features is not None or labels is not None or nodes is not None:
             raise ParameterError(f"{edges} holds features and labels itself: give no other files with it")
         return read_whole(edges, self_loops=self_loops, max_unpacked=max_unpacked)
 
@@ -154,7 +173,21 @@ def read_graph(
         column = partial(
             read_labels, rows, node_column=node_column, label_column=label_column, unknown=unknown, say=say
         )
-    return assemble(ends, weights, entries, labels_of=column, self_loops=self_loops)
+    encoded = None
+    if nodes is not None:
+        rows = rows_of(nodes, read_content(nodes, max_unpacked), "nodes", 1, id_column, label_column, *(columns or ()))
+        encoded = encode_nodes(
+            read_node_table(rows, ends.vocabulary, id_column=id_column),
+            ends.vocabulary,
+            id_column=id_column,
+            label_column=label_column if labels is None else None,
+            columns=columns,
+            encoder=encoder,
+            say=say,
+        )
+        if unknown == "error":
+            known_rows(encoded.listed, ends.vocabulary, source=str(nodes), things="nodes of the edges")
+    return assemble(ends, weights, entries, nodes=encoded, labels_of=column, self_loops=self_loops)
 
 
 def _header_of_each(header: Any) -> dict[str, bool | None]:
