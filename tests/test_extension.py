@@ -192,6 +192,61 @@ class TestExtend:
             friends.extend(pd.DataFrame({"a": ["zoe"], "b": ["ann"]}), weights=[2.0])
 
 
+class TestNodeTables:
+    """New nodes as rows of the table that the features of the fit came from."""
+
+    edges = pd.DataFrame([*EDGES, ("kim", "lea"), ("lea", "moe")], columns=["from", "to"])
+    people = pd.DataFrame(
+        {
+            "who": ["ann", "bob", "eve", "joe", "kim", "lea", "moe"],
+            "country": ["FR", "DE", "FR", "DE", "FR", "DE", "FR"],
+            "age": [20.5, 31.0, 40.25, 55.0, 28.0, 61.5, 35.0],
+        }
+    )
+    new_edges = pd.DataFrame({"from": ["zoe", "max"], "to": ["ann", "zoe"]})
+    new_people = pd.DataFrame({"who": ["max", "zoe"], "country": ["DE", "FR"], "age": [33.0, 22.0]})
+
+    @pytest.fixture
+    def model(self):
+        graph = from_tables(self.edges, nodes=self.people, id_column="who", columns={"age": "number"})
+        return MUSAE(8, window=1, keep_graph=True).fit(graph)
+
+    def expected(self, model):
+        """What all rows in one table give."""
+        edges, people = pd.concat([self.edges, self.new_edges]), pd.concat([self.people, self.new_people])
+        graph = from_tables(edges, nodes=people, id_column="who", encoder=model.encoder_)
+        return dict(zip(graph.node_ids.tolist(), model.transform(graph), strict=True))
+
+    def same(self, model, found):
+        ids, vectors = found
+        expected = self.expected(model)
+        assert sorted(ids) == ["max", "zoe"]
+        np.testing.assert_allclose(vectors, [expected[node] for node in ids], atol=1e-6)
+
+    def test_rows_are_encoded_as_those_of_the_fit(self, model):
+        self.same(model, model.extend(self.new_edges, nodes=self.new_people))
+        self.same(model, model.extend(self.new_edges.to_numpy(), nodes=self.new_people, id_column="who"))
+        self.same(model, model.extend(self.new_edges, nodes=self.new_people[::-1].set_index("who")))
+        graph = from_tables(self.new_edges, nodes=self.new_people, encoder=model.encoder_)
+        self.same(model, model.extend(graph))
+
+    def test_from_a_file(self, model, tmp_path):
+        model.save(tmp_path / "m")
+        self.same(model, load_model(tmp_path / "m").extend(self.new_edges, nodes=self.new_people))
+
+    def test_rows_of_known_nodes_change_nothing(self, model):
+        """A row says what a node is: it must not add up with what is known."""
+        changed = self.people.assign(country="DE")
+        table = pd.concat([self.new_people, changed])
+        self.same(model, model.extend(self.new_edges, nodes=table, id_column="who"))
+        graph = from_tables(self.new_edges, nodes=table, id_column="who", encoder=model.encoder_)
+        self.same(model, model.extend(graph))
+
+    def test_a_model_whose_features_are_of_another_kind(self, friends):
+        with pytest.raises(ParameterError, match=r"nodes needs the encoder .* give features"):
+            friends.extend([("zoe", "ann")], nodes=self.new_people)
+
+
 class TestJoined:
     """The graph of all rows together."""
 

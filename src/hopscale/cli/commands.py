@@ -6,10 +6,13 @@ from hopscale import __version__
 from hopscale.cli.data import datasets
 from hopscale.cli.demonstration import demo
 from hopscale.cli.embedding import embed, transform
+from hopscale.cli.explaining import explain
 from hopscale.cli.methods import methods
+from hopscale.cli.new_nodes import extend
 from hopscale.cli.program import Program
-from hopscale.cli.questions import explain, info, neighbors
+from hopscale.cli.questions import info
 from hopscale.cli.reproduction import reproduce
+from hopscale.cli.searching import neighbors, suggest_features, suggest_links
 
 __all__ = ["hopscale"]
 
@@ -26,6 +29,7 @@ def hopscale() -> None:
     hopscale embed --edges edges.csv --features features.json -o vectors.csv --save model.safetensors
     hopscale neighbors model.safetensors 42
     hopscale explain model.safetensors 42
+    hopscale suggest-links model.safetensors 42 --edges edges.csv
     hopscale reproduce classification
 
     Answers go to the standard output, progress and warnings to the error stream. Exit codes: 0 all went
@@ -34,5 +38,8 @@ def hopscale() -> None:
     """
 
 
-for _command in (demo, embed, transform, neighbors, explain, info, datasets, methods, reproduce):
+for _command in (
+    *(demo, embed, transform, extend, neighbors, explain, suggest_links, suggest_features, info),
+    *(datasets, methods, reproduce),
+):
     hopscale.add_command(_command)

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from hopscale.cli.embedding import timed
+from hopscale.cli.explaining import explanation_lines
 from hopscale.cli.program import Console, with_console
-from hopscale.cli.questions import explanation_lines
 from hopscale.cli.scoring import mean_scores, score_lines
 from hopscale.datasets import digits, figure1
 from hopscale.models.walk.musae import MUSAE
@@ -40,7 +40,7 @@ def _digits() -> tuple[dict[str, Any], list[str]]:
     label = graph.labels.tolist()  # type: ignore[union-attr]
     found = [(node, label[node], near) for node, near in model.neighbors(_NODE, k=5)]
     results = mean_scores(evaluate(model, graph.labels, "classification"))  # type: ignore[arg-type]
-    explanation = model.explain(_NODE, k=3)
+    explanation = model.explain(_NODE, graph=graph, k=3)
     document = {
         "nodes": graph.n_nodes,
         "edges": graph.n_edges,

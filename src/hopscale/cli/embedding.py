@@ -12,6 +12,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from hopscale.cli.matching import named_as_in
 from hopscale.cli.options import chosen_model, with_parameters
 from hopscale.cli.program import Console, with_console
 from hopscale.cli.scoring import SCORE_OPTIONS, asks_for_scores, scored
@@ -21,9 +22,9 @@ from hopscale.graph import AttributedGraph
 from hopscale.io.atomic import check_writable
 from hopscale.io.vectors import FORMATS, check_exportable, vector_format, write_vectors
 
-__all__ = ["embed", "timed", "transform"]
+__all__ = ["FORMAT", "checked_outputs", "described", "embed", "summary", "timed", "transform"]
 
-_FORMAT = click.option(
+FORMAT = click.option(
     "--format", "format_name", type=click.Choice(FORMATS), help="Format of the vectors.  [default: by suffix]"
 )
 
@@ -32,8 +33,8 @@ _FORMAT = click.option(
 @with_graph(labels=True)
 @file_option("--output", "-o", text="Where the nodes' vectors go: .csv, .tsv, .parquet, .npz, or word2vec .txt.")
 @file_option("--feature-output", text="Where the features' vectors go.")
-@_FORMAT
-@file_option("--save", text="Where the model goes, for transform, neighbors and explain: .safetensors.")
+@FORMAT
+@file_option("--save", text="Where the model goes, for transform, extend, neighbors and explain: .safetensors.")
 @SCORE_OPTIONS
 @with_parameters
 @with_console
@@ -72,13 +73,13 @@ def embed(
     tables = [(path, what) for path, what in ((output, "nodes"), (feature_output, "features")) if path]
     if not (tables or save or score):
         raise click.UsageError("nothing to write: give --output, --feature-output, --save or --score")
-    formats = _checked_outputs([path for path, _ in tables], save, files.paths, format_name)
+    formats = checked_outputs([path for path, _ in tables], save, files.paths, format_name)
     graph = files.read(say=console.say)
     if score and graph.labels is None:
         raise click.UsageError(f"there is nothing to score on: {files.graph} has no labels; --labels goes with --edges")
     for path, what in tables:
         check_exportable(graph.node_ids if what == "nodes" else learner.context_names(graph), formats[path])
-    console.say(_described(graph))
+    console.say(described(graph))
     _, seconds = timed(lambda: learner.fit(graph))
     learner.set_params(verbose=False)  # a matter of this command, not of the model
     # Written before they are scored: nothing that goes wrong from here on costs the vectors.
@@ -88,7 +89,7 @@ def embed(
         learner.export(path, what=what, format=formats[path])
     written = {"output": output, "feature_output": feature_output, "save": save}
     names = {name: str(path) for name, path in written.items() if path}
-    console.say(_summary(learner.embedding_, seconds, *names.values()))
+    console.say(summary(learner.embedding_, seconds, *names.values()))
     made_from = {"scales": list(learner.scale_columns_), "rows": learner.rows_}
     scores: dict[str, Any] = {"task": None, "splits": None, "scores": None}
     lines: list[str] = []
@@ -102,32 +103,32 @@ def embed(
 @click.argument("model", type=click.Path(path_type=Path))
 @with_graph(labels=False)
 @file_option("--output", "-o", required=True, text="Where the vectors go.")
-@_FORMAT
+@FORMAT
 @click.option("--n-jobs", type=int, default=-1, show_default=True, help="Threads; -1 for all cores.")
 @with_console
 def transform(
     model: Path, files: GraphFiles, output: Path, format_name: str | None, n_jobs: int, console: Console
 ) -> None:
-    """Vectors of another graph's nodes, by a MODEL that was saved.
+    """Vectors of the nodes of a whole graph, by a MODEL that was saved.
 
-    Features are matched by name; their vectors stay as they are. A table of new --nodes is read as the one that the
-    model was learnt from.
+    A vector comes from what is around a node in the files that are given, and from nothing that the model
+    remembers: for new nodes give their neighbours as well, with all of their edges and features. hopscale
+    extend takes the new rows alone. Features are matched by name; their vectors stay as they are. A table of new
+    --nodes is read as the one that the model was learnt from.
 
     \b
     hopscale transform model.safetensors --edges new.csv --features new.json -o vectors.csv
     hopscale transform model.safetensors --edges new.csv --nodes new-nodes.csv -o vectors.csv
     """
-    formats = _checked_outputs([output], None, [model, *files.paths], format_name)
+    formats = checked_outputs([output], None, [model, *files.paths], format_name)
     effective_jobs(n_jobs)  # refuses a number that makes no sense
     learner = saved_model(model).set_params(verbose=not console.quiet, n_jobs=n_jobs)
-    if files.nodes is not None and learner.encoder_ is None:
-        raise click.UsageError(f"--nodes: {model} was not learnt from a node table, and knows features by other names")
-    graph = files.read(say=console.say, encoder=learner.encoder_)
+    graph = named_as_in(learner, files.read_for(learner, say=console.say))
     check_exportable(graph.node_ids, formats[output])
-    console.say(_described(graph))
+    console.say(described(graph))
     vectors, seconds = timed(lambda: learner.transform(graph))
     write_vectors(output, graph.node_ids, vectors, columns=learner.get_feature_names_out(), format=formats[output])
-    console.say(_summary(vectors, seconds, str(output)))
+    console.say(summary(vectors, seconds, str(output)))
     if console.as_json:
         size = {"nodes": graph.n_nodes, "dimensions": vectors.shape[1], "seconds": seconds}
         console.answer({"output": str(output), **size}, [])
@@ -139,7 +140,7 @@ def timed(run: Callable[[], Any]) -> tuple[Any, float]:
     return run(), time.perf_counter() - begin
 
 
-def _checked_outputs(
+def checked_outputs(
     tables: Sequence[Path], save: Path | None, inputs: Sequence[Path], format_name: str | None
 ) -> dict[Path, str]:
     """Format of each table, once it is certain that every output can be written and none is in use."""
@@ -153,11 +154,13 @@ def _checked_outputs(
     return {path: vector_format(path, format_name) for path in tables}
 
 
-def _described(graph: AttributedGraph) -> str:
+def described(graph: AttributedGraph) -> str:
+    """The size of a graph, in words."""
     size = f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features"
     return f"{size} ({graph.features.nnz:,} entries)"
 
 
-def _summary(vectors: NDArray[np.float32], seconds: float, *places: str) -> str:
+def summary(vectors: NDArray[np.float32], seconds: float, *places: str) -> str:
+    """What was made and written, in words."""
     made = f"{len(vectors):,} vectors of {vectors.shape[1]} dimensions in {seconds:.2f} s"
     return f"{made}: {', '.join(places)}" if places else made

@@ -1,4 +1,4 @@
-"""``hopscale neighbors``, ``explain`` and ``info``: what a saved model or a graph has to say."""
+"""``hopscale neighbors`` and ``info``: what a saved model or a graph has to say."""
 
 from __future__ import annotations
 
@@ -10,64 +10,25 @@ from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from hopscale.cli.program import Console, decorated, finite_or_none, shown, table_lines, with_console
+from hopscale.cli.program import Console, decorated, finite_or_none, shown, with_console
 from hopscale.cli.sources import HEADER, GraphFiles, file_option, looks_like_model, model_size, saved_model
 from hopscale.graph import AttributedGraph
 from hopscale.io.vectors import name_text
 from hopscale.models import NodeEmbedding
 from hopscale.tasks.labels import has_class, has_value, likely_task
 
-__all__ = ["explain", "explanation_lines", "info", "neighbors"]
+__all__ = ["NODE_SETTINGS", "about_node", "info", "node_among"]
 
-_NODE_SETTINGS = {"ignore_unknown_options": True}  # a node may be called -1
-_about_node = decorated(
+NODE_SETTINGS = {"ignore_unknown_options": True}  # a node may be called -1
+about_node = decorated(
     click.argument("model", type=click.Path(path_type=Path)),
     click.argument("node"),
     click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="How many."),
     click.option("--scale", help="One scale only: a number of hops, or a label such as 1-3."),
-    with_console,
 )
-
-
-@click.command(context_settings=_NODE_SETTINGS)
-@_about_node
-def neighbors(model: Path, node: str, k: int, scale: str | None, console: Console) -> None:
-    """Nodes with vectors most like those of NODE, by cosine, in a saved MODEL.
-
-    \b
-    hopscale neighbors model.safetensors 42
-    hopscale neighbors model.safetensors "Ada Lovelace" -k 5 --scale 2
-    hopscale neighbors model.safetensors '["node", 7]'
-    """
-    learner = saved_model(model)
-    name = named_node(learner, node)
-    found = learner.neighbors(name, k=k, scale=scale)
-    rows = [{"node": other, "similarity": similarity} for other, similarity in found]
-    lines = table_lines([(name_text(other), f"{similarity:7.4f}") for other, similarity in found], right=[1])
-    console.answer({"node": name, "scale": scale, "neighbors": rows}, lines)
-
-
-@click.command(context_settings=_NODE_SETTINGS)
-@_about_node
-def explain(model: Path, node: str, k: int, scale: str | None, console: Console) -> None:
-    """Features that stand out around NODE, scale by scale, in a saved MODEL.
-
-    Scores estimate pointwise mutual information: the natural logarithm of how many times more often the
-    feature is met that many hops from the node than elsewhere.
-
-    \b
-    hopscale explain model.safetensors 42
-    hopscale explain model.safetensors 42 -k 3 --scale 0 --json
-    """
-    learner = saved_model(model)
-    name = named_node(learner, node)
-    answer = learner.explain(name, k=k, scale=scale)
-    scales = {
-        label: [{"feature": feature, "score": score} for feature, score in found] for label, found in answer.items()
-    }
-    console.answer({"node": name, "scales": scales}, explanation_lines(answer))
 
 
 @click.command()
@@ -94,15 +55,12 @@ def info(path: Path, features: Path | None, labels: Path | None, header: bool | 
     console.answer(document, _fact_lines(document))
 
 
-def named_node(model: NodeEmbedding, text: str) -> Any:
+def node_among(ids: NDArray[Any], text: str) -> Any:
     """Node that a text on the command line means: the one that is written so in exported files, or as JSON.
 
-    >>> from hopscale import DeepWalk, datasets
-    >>> model = DeepWalk(dimensions=8).fit(datasets.erdos_renyi(n_nodes=32, edges_per_node=2))
-    >>> named_node(model, "7")
+    >>> node_among(np.array([3, 7]), "7")
     7
     """
-    ids = model.node_ids_
     if ids.dtype == np.int64:
         with suppress(ValueError):
             return int(text)
@@ -119,15 +77,6 @@ def named_node(model: NodeEmbedding, text: str) -> Any:
 
 def _with_tuples(value: Any) -> Any:
     return tuple(map(_with_tuples, value)) if isinstance(value, list) else value
-
-
-def explanation_lines(answer: dict[str, list[tuple[Any, float]]]) -> list[str]:
-    """A paragraph a scale."""
-    lines = []
-    for label, found in answer.items():
-        rows = [(f"  {name_text(feature)}", f"{score:+7.3f}") for feature, score in found]
-        lines += [f"scale {label}", *(table_lines(rows, right=[1]) or ["  nothing"])]
-    return lines
 
 
 def _model_facts(model: NodeEmbedding) -> dict[str, Any]:

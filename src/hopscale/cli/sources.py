@@ -15,7 +15,7 @@ from hopscale.cli.program import Command, decorated
 from hopscale.cli.wording import flag
 from hopscale.exceptions import FileFormatError
 from hopscale.features.encoded import KINDS, METHODS
-from hopscale.graph import AttributedGraph
+from hopscale.graph import AttributedGraph, Directed
 from hopscale.io import read_graph
 from hopscale.io.content import existing
 from hopscale.models import NodeEmbedding, load_model
@@ -29,7 +29,7 @@ class GraphFiles:
 
     edges: Path | None = None
     features: Path | None = None
-    nodes: Path | None = None
+    node_table: Path | None = None
     graph: Path | None = None
     labels: Path | None = None
     weight: str | None = None
@@ -40,6 +40,7 @@ class GraphFiles:
     label_column: str | None = None
     header: bool | None = None
     self_loops: bool = False
+    directed: Directed = "error"
 
     @functools.cached_property
     def name(self) -> str | None:
@@ -56,31 +57,42 @@ class GraphFiles:
         if self.name is not None:
             place = datasets.locate(self.name).path
             return [] if place is None else [place]
-        return [path for path in (self.graph, self.edges, self.features, self.nodes, self.labels) if path is not None]
+        return [
+            path for path in (self.graph, self.edges, self.features, self.node_table, self.labels) if path is not None
+        ]
 
     def check(self) -> None:
         """Refuse what makes no sense together."""
         if (self.edges is None) == (self.graph is None):
             raise click.UsageError("give a graph: either --edges (and --features or --nodes) or --graph")
         for option in ("id_column", "columns"):
-            if getattr(self, option) and self.nodes is None:
+            if getattr(self, option) and self.node_table is None:
                 raise click.UsageError(f"{flag(option)} speaks of a node table: give --nodes")
         if self.name is not None:
             for option in self.__dataclass_fields__:
-                if option != "graph" and getattr(self, option) not in (None, False):
+                if option != "graph" and getattr(self, option) not in (None, False, "error"):
                     raise click.UsageError(f"{flag(option)} means nothing to a data set that is given by its name")
 
     @property
     def have_labels(self) -> bool:
         """Whether labels were given, in a file of their own or as a column of the nodes."""
-        return self.labels is not None or (self.nodes is not None and self.label_column is not None)
+        return self.labels is not None or (self.node_table is not None and self.label_column is not None)
 
     def read(self, **more: Any) -> AttributedGraph:
         """The graph; what :func:`~hopscale.io.read_graph` takes besides is passed on."""
         if self.name is not None:
             return datasets.load(self.name)
-        settings = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("edges", "graph")}
-        return read_graph(self.paths[0], **settings, **more)
+        apart = ("edges", "graph", "node_table")
+        settings = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in apart}
+        return read_graph(self.paths[0], nodes=self.node_table, **settings, **more)
+
+    def read_for(self, model: NodeEmbedding, **more: Any) -> AttributedGraph:
+        """The graph, with a node table read as the one that the model was learnt from."""
+        if self.node_table is None:
+            return self.read(**more)
+        if model.encoder_ is None:
+            raise click.UsageError("--nodes means nothing to a model that was not learnt from a node table")
+        return self.read(encoder=model.encoder_, **more)
 
 
 def saved_model(path: Path) -> NodeEmbedding:
@@ -119,12 +131,13 @@ _GRAPH_OPTIONS = (
     file_option("--features", text='JSON {"node": ["feature", ...]}, or text: node,feature or node,feature,value.'),
     file_option(
         "--nodes",
+        "node_table",  # commands have nodes of their own
         text="Text with an ordinary table, a node a line: categories, numbers, dates, lists and text become features.",
     ),
     file_option(
         "--graph",
-        text="A .npz file that holds edges and features, or the name of a data set: one that hopscale datasets "
-        "lists, or NAME for NAME.npz in the folder HOPSCALE_DATA.",
+        text="A .npz, .graphml or .gml file that holds edges and features, or the name of a data set: one that "
+        "hopscale datasets lists, or NAME for NAME.npz in the folder HOPSCALE_DATA.",
     ),
     click.option("--weight", help="Column of --edges with the weights.  [default: the third, if it is called so]"),
     click.option("--value", help="Column of --features with the values.  [default: the third, if it is called so]"),
@@ -141,6 +154,14 @@ _GRAPH_OPTIONS = (
     ),
     HEADER,
     click.option("--self-loops", is_flag=True, help="Keep self-loops."),
+    click.option(
+        "--directed",
+        type=click.Choice(["error", "symmetrize"]),
+        default="error",
+        show_default=True,
+        help="What to do with a directed graph in a GraphML or GML file: refuse it, or give each pair of nodes the "
+        "larger of its two weights.",
+    ),
 )
 _LABEL_OPTIONS = (
     file_option("--labels", text="Text with a node and its label a line; the vectors are scored on them."),
@@ -160,16 +181,18 @@ def _kinds(given: Sequence[str]) -> dict[str, str] | None:
     return dict(pairs) or None
 
 
-def with_graph(*, labels: bool) -> Callable[[Command], Command]:
-    """Give a command options that lead to a graph, as one argument ``files``."""
-    return decorated(*_GRAPH_OPTIONS, *(_LABEL_OPTIONS if labels else ()), _with_files)
+def with_graph(*, labels: bool, optional: bool = False) -> Callable[[Command], Command]:
+    """Give a command options that lead to a graph, as one argument ``files``: None if it is optional and not given."""
 
+    def with_files(command: Command) -> Command:
+        @functools.wraps(command)
+        def wrapped(*args: Any, **options: Any) -> None:
+            given = {name: options.pop(name, None) for name in GraphFiles.__dataclass_fields__}
+            files = GraphFiles(**given) if not optional or any(given.values()) else None
+            if files is not None:
+                files.check()
+            command(*args, files=files, **options)
 
-def _with_files(command: Command) -> Command:
-    @functools.wraps(command)
-    def wrapped(*args: Any, **options: Any) -> None:
-        files = GraphFiles(**{name: options.pop(name, None) for name in GraphFiles.__dataclass_fields__})
-        files.check()
-        command(*args, files=files, **options)
+        return wrapped
 
-    return wrapped
+    return decorated(*_GRAPH_OPTIONS, *(_LABEL_OPTIONS if labels else ()), with_files)

@@ -7,7 +7,7 @@ from hopscale.exceptions import Setting
 __all__ = ["as_option", "flag"]
 
 
-_SHORTER = {"id_column": "id", "columns": "column"}
+_SHORTER = {"id_column": "id", "columns": "column", "node_table": "nodes"}
 
 
 def flag(parameter: str) -> str:

@@ -6,15 +6,18 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hopscale.exceptions import GraphError, ParameterError, Setting, warn
+from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph
 from hopscale.io import from_edges, from_tables
 from hopscale.io.joined import Joined, joined
+from hopscale.io.node_table import encode_nodes, table_of_nodes
 from hopscale.models.outputs import VectorOutputs, vector_frame, wants_pandas
-from hopscale.names import shown_name
+from hopscale.names import positions, shown_name
 
 __all__ = ["Extension"]
 
@@ -23,8 +26,17 @@ class Extension(VectorOutputs):
     """A model that has kept its graph, and places nodes that join it."""
 
     graph_: AttributedGraph
+    encoder_: FeatureEncoder | None
 
-    def extend(self, edges: Any, features: Any = None, *, nodes: Any = None, weights: Any = None) -> Any:
+    def extend(
+        self,
+        edges: Any,
+        features: Any = None,
+        *,
+        nodes: Any = None,
+        id_column: str | None = None,
+        weights: Any = None,
+    ) -> Any:
         """Vectors of nodes that are new, from the rows that came with them.
 
         The graph of the fit must have been kept (``keep_graph=True``). The new rows are joined to it by id, as if all
@@ -43,8 +55,10 @@ class Extension(VectorOutputs):
         features : mapping, matrix or table, optional
             Features of the new nodes, as for the same functions.
         nodes : table, optional
-            Node table with the new nodes, as the one that the features of the fit came from: it is encoded by
-            ``encoder_``. In place of ``features``.
+            Table with a row for each new node, as the one that the features of the fit came from: it is encoded by
+            ``encoder_``. Rows of nodes that the model knows are passed over: their features stay as they are.
+        id_column : str, optional
+            Column of ``nodes`` with the ids. By default the one that has most ids of the edges.
         weights : array-like of shape (E,), optional
             Weights of the edges, where these are no table.
 
@@ -87,26 +101,54 @@ class Extension(VectorOutputs):
                 Setting("keep_graph", True),
                 ", or pass the whole graph, old and new rows together, to transform",
             )
-        both = joined(self.graph_, self._new_rows(edges, features, nodes, weights))
+        rows = self._new_rows(edges, features, weights)
+        if nodes is not None:
+            rows = joined(rows, self._encoded(nodes, id_column, rows.node_ids)).graph
+        both = joined(self.graph_, rows)
         _warn_of_what_joins(both, self.graph_)
         ids, vectors = both.graph.node_ids[self.graph_.n_nodes :], self.embedding_[:0]
         if len(ids):
             vectors = self._placed(both.graph, self.graph_.n_nodes)
         return vector_frame(ids, vectors, self.get_feature_names_out()) if wants_pandas(self) else (ids, vectors)
 
-    def _new_rows(self, edges: Any, features: Any, nodes: Any, weights: Any) -> AttributedGraph:
+    def _new_rows(self, edges: Any, features: Any, weights: Any) -> AttributedGraph:
         if isinstance(edges, AttributedGraph):
-            if not (features is None and nodes is None and weights is None):
+            if features is not None or weights is not None:
                 raise GraphError("a graph of new rows has its features and weights in it: pass the graph alone")
-            return edges
-        is_table = hasattr(edges, "__arrow_c_stream__")
-        if nodes is not None:
-            raise NotImplementedError
-        if not is_table:
+            return edges if edges.encoder is None else self._of_new_nodes(edges)
+        if not hasattr(edges, "__arrow_c_stream__"):
             return from_edges(edges, features, weights=weights)
         if weights is not None:
             raise GraphError("weights of a table are a column of it: make a graph with from_tables(..., weight=...)")
         return from_tables(edges, features)
+
+    def _encoded(self, nodes: Any, id_column: str | None, named: NDArray[Any]) -> AttributedGraph:
+        """Nodes of a table without edges, with the features that the encoder of the fit gives them."""
+        if self.encoder_ is None:
+            raise ParameterError(
+                "needs the encoder of a node table, and the features of this model did not come from one: give ",
+                Setting("features"),
+                parameter="nodes",
+            )
+        new = named[positions(named, self.node_ids_) < 0]
+        encoded = encode_nodes(
+            table_of_nodes(nodes), new if len(new) else named, id_column=id_column, encoder=self.encoder_
+        )
+        ids, n = encoded.listed.vocabulary[encoded.listed.codes], len(encoded.listed)
+        names = self.encoder_.get_feature_names_out()
+        graph = AttributedGraph(sp.csr_array((n, n)), encoded.features, node_ids=ids, feature_names=names)
+        return self._of_new_nodes(graph)
+
+    def _of_new_nodes(self, graph: AttributedGraph) -> AttributedGraph:
+        """A graph from a node table without the features of nodes that the model knows: a row is no addition."""
+        is_new = (positions(graph.node_ids, self.node_ids_) < 0).astype(np.float32)
+        return AttributedGraph(
+            graph.adjacency,
+            sp.diags_array(is_new) @ graph.features,
+            node_ids=graph.node_ids,
+            feature_names=graph.feature_names,
+            self_loops=True,
+        )
 
     @abstractmethod
     def _check_inductive(self) -> None:

@@ -20,7 +20,7 @@ from hopscale.names import name_array, positions
 __all__ = ["Asked", "Neighbors"]
 
 Scored = list[tuple[Any, float]]
-Answer = Scored | dict[Any, Scored]
+Answer = Any  # Scored for one, dict[Any, Scored] for several
 Scale = int | str | None
 
 

@@ -16,7 +16,7 @@ OPTIONS = [
     *("--label-column", "--shift", "--noise-exponent", "--rows", "--walks", "--memory-limit", "--walk-length", "-k"),
     *("--walks-per-node", "--start", "--epochs", "--negatives", "--subsample", "--learning-rate", "--dimensions", "-"),
     *("--window", "--random-state", "--p", "--q", "--decay", "--iterations", "--score", "--task", "--splits", "--x"),
-    *("--standardize", "--format", "--scale", "--save", "--quiet", "--solver", "--unknown"),
+    *("--standardize", "--format", "--scale", "--save", "--quiet", "--solver", "--unknown", "--keep-graph"),
 ]
 # Options that say how much work there is: large ones are no mistake, but take long.
 WORK = ("--epochs", "--walks", "--walk-length", "--walks-per-node", "--iterations", "--splits")
@@ -32,10 +32,17 @@ def command_line(m):
         lambda: ["'info'", m.choice([edges, model, f"file({sound_npz()!r}, 'g.npz')"])],
         lambda: ["'info'", edges, "'--features'", features],
         lambda: ["'neighbors'", model, repr(m.choice(["0", "1", '["node", 1]', *TEXTS]))],
+        lambda: ["'neighbors'", model, *(repr(m.choice(["0", "1", *TEXTS])) for _ in range(m.randint(0, 3)))],
+        lambda: ["'neighbors'", model, repr(m.choice(["--feature", "--nodes-of"])), repr(m.choice(["1", "2", *TEXTS]))],
+        lambda: ["'suggest-links'", model, *m.sample([*graph, "'0'", "'1'"], m.randint(0, 6))],
+        lambda: ["'suggest-links'", model, *graph, "'-k'", repr(m.choice(["1", "99", *TEXTS]))],
+        lambda: ["'suggest-features'", model, repr(m.choice(["0", "1", *TEXTS])), *graph],
         lambda: ["'explain'", model, repr(m.choice(["0", "1", *TEXTS]))],
         lambda: ["'embed'", *graph, "'-o'", "out('v.csv')", *small],
         lambda: ["'embed'", *graph, "'--save'", "out('m')", "'--model'", repr(m.choice(list(MODELS)).lower()), *small],
+        lambda: ["'explain'", model, repr(m.choice(["0", "1", *TEXTS])), *graph],
         lambda: ["'transform'", model, *graph, "'-o'", "out('v.npz')"],
+        lambda: ["'extend'", model, *graph, "'-o'", "out('v.csv')"],
         lambda: ["'datasets'", repr(m.choice(["figure1", "cora", *TEXTS]))],
         lambda: ["'methods'", repr(m.choice(["musae", "hope", *TEXTS]))],
         lambda: [repr(m.choice(["embed", "demo", "--version", "reproduce", *TEXTS])), "'--help'"],

@@ -131,7 +131,12 @@ def questions(m):
 
     question = m.one_of(
         lambda: f"neighbors({node()}, k={k()}{some(m, scale=scale)})",
-        lambda: f"explain({node()}, k={k()}, scale={scale()})",
+        lambda: f"neighbors({m.listed(node)}, k={k()})",
+        lambda: f"neighbors_of({m.one_of(m.thing, m.array, m.matrix, lambda: m.array((8,)))}{some(m, scale=scale)})",
+        lambda: f"{m.choice(['similar_features', 'nodes_of'])}({node()}, k={k()}{some(m, scale=scale)})",
+        lambda: f"suggest_links({m.one_of(node, lambda: 'None')}, k={k()}, graph={graph()}{some(m, scale=scale)})",
+        lambda: f"suggest_features({m.one_of(node, lambda: m.listed(node))}, k={k()}, graph={graph()})",
+        lambda: f"explain({node()}, k={k()}, scale={scale()}{some(m, graph=graph)})",
         lambda: f"node_vectors({scale()})",
         lambda: f"feature_vectors({scale()})",
         lambda: f"transform({graph()})",
@@ -140,6 +145,29 @@ def questions(m):
         lambda: f"export(out('v'), format={m.word('npz', 'tsv', 'word2vec')})",
     )
     return f"small().index_of({node()})" if m.rarely(0.05) else f"model({m.choice(SAVED)!r}).{question}"
+
+
+@door(700)
+def new_nodes(m):
+    """New rows for a model that knows its graph, and graphs with nodes that it knows."""
+    ids = ["0", "3", "7", "8", "'8'", "'x'"]
+
+    def edges():
+        pairs = m.listed(lambda: f"({m.choice(ids)}, {m.choice(ids)})", 0, 4)
+        return m.one_of(
+            m.thing, lambda: pairs, lambda: f"np.array({pairs})", lambda: "small()", lambda: f"iter({pairs})"
+        )
+
+    def features():
+        some_features = m.listed(lambda: f"{m.choice(ids)}: {m.choice(['[0, 9]', '[]', '{1: 2.5}', 'None'])}", 0, 3)
+        return m.one_of(m.thing, lambda: "{" + some_features[1:-1] + "}", lambda: "None")
+
+    name = m.choice([*["MUSAE", "AE"] * 4, "DeepWalk", "HOPE"])
+    solver = ", solver='sgns'" if name in ("MUSAE", "AE") and m.rarely(0.2) else ""
+    if m.rarely(0.3):
+        return f"model({name!r}, keep_graph=True{solver}).transform(doors.from_edges({edges()}, {features()}))"
+    rest = some(m, weights=lambda: m.array((2,)), nodes=m.thing)
+    return f"model({name!r}, keep_graph=True{solver}).extend({edges()}, {features()}{rest})"
 
 
 @door(700)
@@ -157,6 +185,8 @@ def scoring(m):
         test_size=m.number,
         random_state=m.number,
         task=lambda: m.word("classification", "regression"),
+        max_seconds=m.number,
+        progress=lambda: m.choice(["True", "False", "1", "'x'"]),
         standardize=lambda: "True",
     )
     share = f"share={m.number()}, splits=1"

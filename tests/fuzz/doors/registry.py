@@ -37,6 +37,8 @@ def followed(m, graph, share=0.03):
 def saved_model(m):
     """Bytes of a sound file."""
     name = m.choice(SAVED)
+    if m.rarely(0.3):
+        return model_bytes(name, keep_graph=True)
     return model_bytes(name, solver="sgns") if name == "MUSAE" and m.rarely(0.5) else model_bytes(name)
 
 
