@@ -9,7 +9,9 @@ import pytest
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks of a process with BLAS in it")
 
 
-@pytest.mark.parametrize("attacks", [["embed", "download"], ["save", "export", "writers"], ["disk"], ["reproduce"]])
+@pytest.mark.parametrize(
+    "attacks", [["embed", "download"], ["extend", "save", "export", "writers"], ["disk"], ["reproduce"]]
+)
 def test_nothing_torn_and_nothing_left(attacks):
     command = [sys.executable, Path(__file__).parent / "torture", "--signals", "40", "--only", *attacks]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)

@@ -24,6 +24,7 @@ from hopscale.names import DistinctNames, is_missing, name_array, repeated_name,
 __all__ = [
     "AttributedGraph",
     "Directed",
+    "DirectedGraphError",
     "DistinctNames",
     "is_missing",
     "name_array",
@@ -32,6 +33,10 @@ __all__ = [
 ]
 
 Directed = Literal["error", "symmetrize"]
+
+
+class DirectedGraphError(GraphError):
+    """The graph is directed, and nobody said what to do with that."""
 
 
 class AttributedGraph:
@@ -253,7 +258,7 @@ def _symmetric(A: sp.csr_array, directed: Directed, ids: NDArray[Any]) -> sp.csr
         coo = difference.tocoo()
         worst = int(np.argmax(coo.data))
         u, v = int(coo.coords[0][worst]), int(coo.coords[1][worst])
-        raise GraphError(
+        raise DirectedGraphError(
             f"the graph is directed: the weight from {shown_name(ids, u)} to {shown_name(ids, v)} is "
             f"{A[u, v]:g}, back it is {A[v, u]:g}. hopscale embeds undirected graphs; give each "
             "pair the larger of its two weights by directed='symmetrize', an argument of AttributedGraph, "

@@ -29,14 +29,30 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a process that forks shoul
 from disks import fill_disks  # noqa: E402
 from reproductions import interrupt_reproduction  # noqa: E402
 from signals import KINDS, Count, shoot  # noqa: E402
-from victims import Download, Embed, Export, FreshEmbed, Save, write_graph  # noqa: E402
+from victims import Download, Embed, Export, Extend, FreshEmbed, Save, write_graph  # noqa: E402
 from writers import several_writers  # noqa: E402
 
 from hopscale.datasets import planted_blocks  # noqa: E402
 
 # Share of the signals that each attack gets.
-SHARES = {"embed": 0.3, "fresh": 0.02, "save": 0.2, "export": 0.2, "download": 0.2, "writers": 0.04, "reproduce": 0.04}
-VICTIMS = {"embed": Embed, "fresh": FreshEmbed, "save": Save, "export": Export, "download": Download}
+SHARES = {
+    "embed": 0.25,
+    "fresh": 0.02,
+    "extend": 0.05,
+    "save": 0.2,
+    "export": 0.2,
+    "download": 0.2,
+    "writers": 0.04,
+    "reproduce": 0.04,
+}
+VICTIMS = {
+    "embed": Embed,
+    "fresh": FreshEmbed,
+    "extend": Extend,
+    "save": Save,
+    "export": Export,
+    "download": Download,
+}
 ATTACKS = (*SHARES, "disk")
 
 

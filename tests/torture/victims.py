@@ -139,13 +139,33 @@ class FreshEmbed(Embed):
         os.execv(sys.executable, [sys.executable, "-m", "hopscale", *self.command(version)])
 
 
+class Extend(Victim):
+    """``hopscale extend``, by a model that was saved with its graph."""
+
+    name = "hopscale extend"
+
+    def __init__(self, folder: Path, inputs: Path) -> None:
+        super().__init__(folder, inputs)
+        self.files = [folder / "vectors.csv"]
+        self.model = inputs / "kept.safetensors"
+        MUSAE(64, keep_graph=True).fit(planted_blocks(1500, n_features=200, random_state=1)).save(self.model)
+        for version in (0, 1):
+            rows = "".join(f"{1500 + i},{i * (version + 2) % 1500}\n" for i in range(300))
+            (inputs / f"new-{version}.csv").write_text(rows)
+
+    def write(self, version: int) -> None:
+        rows, output = self.inputs / f"new-{version}.csv", self.files[0]
+        arguments = ["extend", str(self.model), "--edges", str(rows), "--n-jobs", "1", "-o", str(output)]
+        main(args=arguments, prog_name="hopscale")
+
+
 class _Library(Victim):
     endless, cleans_up = True, False
 
     def __init__(self, folder: Path, inputs: Path) -> None:
         super().__init__(folder, inputs)
         graph = planted_blocks(1500, n_features=200, random_state=1)
-        self.models = [MUSAE(dimensions).fit(graph) for dimensions in (64, 96)]
+        self.models = [MUSAE(dimensions, keep_graph=True).fit(graph) for dimensions in (64, 96)]
 
 
 class Save(_Library):

@@ -14,7 +14,7 @@ from hopscale import datasets
 from hopscale.cli.program import Command, decorated
 from hopscale.cli.wording import flag
 from hopscale.exceptions import FileFormatError
-from hopscale.graph import AttributedGraph
+from hopscale.graph import AttributedGraph, Directed
 from hopscale.io import read_graph
 from hopscale.io.content import existing
 from hopscale.models import NodeEmbedding, load_model
@@ -36,6 +36,7 @@ class GraphFiles:
     label_column: str | None = None
     header: bool | None = None
     self_loops: bool = False
+    directed: Directed = "error"
 
     @functools.cached_property
     def name(self) -> str | None:
@@ -60,7 +61,7 @@ class GraphFiles:
             raise click.UsageError("give a graph: either --edges (and --features) or --graph")
         if self.name is not None:
             for option in self.__dataclass_fields__:
-                if option != "graph" and getattr(self, option) not in (None, False):
+                if option != "graph" and getattr(self, option) not in (None, False, "error"):
                     raise click.UsageError(f"{flag(option)} means nothing to a data set that is given by its name")
 
     def read(self) -> AttributedGraph:
@@ -107,13 +108,21 @@ _GRAPH_OPTIONS = (
     file_option("--features", text='JSON {"node": ["feature", ...]}, or text: node,feature or node,feature,value.'),
     file_option(
         "--graph",
-        text="A .npz file that holds edges and features, or the name of a data set: one that hopscale datasets "
-        "lists, or NAME for NAME.npz in the folder HOPSCALE_DATA.",
+        text="A .npz, .graphml or .gml file that holds edges and features, or the name of a data set: one that "
+        "hopscale datasets lists, or NAME for NAME.npz in the folder HOPSCALE_DATA.",
     ),
     click.option("--weight", help="Column of --edges with the weights.  [default: the third, if it is called so]"),
     click.option("--value", help="Column of --features with the values.  [default: the third, if it is called so]"),
     HEADER,
     click.option("--self-loops", is_flag=True, help="Keep self-loops."),
+    click.option(
+        "--directed",
+        type=click.Choice(["error", "symmetrize"]),
+        default="error",
+        show_default=True,
+        help="What to do with a directed graph in a GraphML or GML file: refuse it, or give each pair of nodes the "
+        "larger of its two weights.",
+    ),
 )
 _LABEL_OPTIONS = (
     file_option("--labels", text="Text with a node and its label a line; the vectors are scored on them."),

@@ -18,7 +18,7 @@ from hopscale.indexed import has_index
 from hopscale.io.content import content_kind, existing
 from hopscale.io.dgl import from_dgl, is_dgl, to_dgl
 from hopscale.io.edges import from_edges
-from hopscale.io.files import read_graph
+from hopscale.io.files import WHOLE_GRAPHS, read_graph
 from hopscale.io.igraph import from_igraph
 from hopscale.io.networkx import from_networkx
 from hopscale.io.pyg import from_pyg, is_pyg, to_pyg
@@ -47,7 +47,8 @@ def as_graph(source: Any) -> AttributedGraph:
         An :class:`~hopscale.graph.AttributedGraph` is returned as it is. A sparse matrix is an adjacency
         matrix, and so is a square array, or a data frame with the same names as index and as columns; a
         tuple is ``(adjacency, features)``. Graphs of networkx, igraph, PyTorch Geometric and DGL are read
-        with the defaults of their doors. A path must lead to a file that holds a whole graph, ``.npz``.
+        with the defaults of their doors. A path must lead to a file that holds a whole graph:
+        ``.npz``, ``.graphml`` or ``.gml``.
 
     Returns
     -------
@@ -67,7 +68,7 @@ def as_graph(source: Any) -> AttributedGraph:
         return AttributedGraph(*source)
     if isinstance(source, np.ndarray) or (has_index(source) and hasattr(source, "columns")):
         return AttributedGraph(_adjacency(source))
-    if isinstance(source, (str, os.PathLike)) and content_kind(existing(source)) == ".npz":
+    if isinstance(source, (str, os.PathLike)) and content_kind(existing(source)) in WHOLE_GRAPHS:
         return read_graph(source)
     for is_kind, read in ((is_pyg, from_pyg), (is_dgl, from_dgl)):
         if is_kind(source):
@@ -78,8 +79,8 @@ def as_graph(source: Any) -> AttributedGraph:
         return from_networkx(source)
     raise GraphError(
         f"cannot read a graph from {type(source).__name__}: give an AttributedGraph, an adjacency matrix, (adjacency, "
-        "features), a graph of networkx, igraph, PyTorch Geometric or DGL, or the path of an .npz file; for edge "
-        "lists, tables and other files see hopscale.io.from_edges, from_tables and read_graph"
+        "features), a graph of networkx, igraph, PyTorch Geometric or DGL, or the path of an .npz, .graphml or .gml "
+        "file; for edge lists, tables and other files see hopscale.io.from_edges, from_tables and read_graph"
     )
 
 

@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, in_short, warn
 from hopscale.indexed import feature_rows, has_index
+from hopscale.io.columns import is_amount_name
 from hopscale.io.edges import entries_by_node, lists_by_id
 from hopscale.io.naming import check_attributes, listing
 from hopscale.names import shown_name
 
-__all__ = ["Attributes", "NodeFeatures", "check_known", "node_features"]
+__all__ = ["Attributes", "NodeFeatures", "check_known", "check_weight", "node_features"]
 
 DEFAULT = "features"
+WEIGHT = "weight"
 
 
 class Attributes(NamedTuple):
@@ -34,7 +36,13 @@ class NodeFeatures(NamedTuple):
 
 
 def node_features(
-    features: Any, attributes: Attributes, nodes: NDArray[Any], *, label: str | None, encoder: Any = None
+    features: Any,
+    attributes: Attributes,
+    nodes: NDArray[Any],
+    *,
+    label: str | None,
+    columns: Mapping[str, Any] | None = None,
+    encoder: Any = None,
 ) -> NodeFeatures:
     """Features that were asked for: an attribute, several, or what is given by node; others are named in a warning.
 
@@ -49,7 +57,7 @@ def node_features(
     if isinstance(features, Mapping):
         return NodeFeatures(entries_by_node(features))
     if isinstance(features, (list, tuple, set, frozenset)):
-        return _encoded(features, attributes, encoder)
+        return _encoded(features, attributes, columns, encoder)
     check_attributes(features=features)
     check_known([label, None if features == DEFAULT else features], attributes)
     if features is None:
@@ -67,7 +75,7 @@ def node_features(
     return NodeFeatures(entries_by_node(dict(zip(nodes.tolist(), cells, strict=True))))
 
 
-def _encoded(names: Iterable[Any], attributes: Attributes, encoder: Any = None) -> NodeFeatures:
+def _encoded(names: Iterable[Any], attributes: Attributes, columns: Any, encoder: Any) -> NodeFeatures:
     """Attributes as the columns of a table of nodes, encoded by a :class:`hopscale.FeatureEncoder`."""
     chosen = list(names)
     for name in chosen:
@@ -80,7 +88,7 @@ def _encoded(names: Iterable[Any], attributes: Attributes, encoder: Any = None) 
         return NodeFeatures(encoder.transform(table), encoder.get_feature_names_out(), encoder)
     from hopscale.features import FeatureEncoder
 
-    encoder = FeatureEncoder()
+    encoder = FeatureEncoder(columns)
     return NodeFeatures(encoder.fit_transform(table), encoder.get_feature_names_out(), encoder)
 
 
@@ -90,6 +98,20 @@ def check_known(names: Iterable[str | None], attributes: Attributes) -> None:
         if name is not None and name not in attributes.names:
             there = f"nodes have {listing(attributes.names)}" if attributes.names else "nodes have none at all"
             raise GraphError(f"no node has the attribute {in_short(name)}; {there}")
+
+
+def check_weight(weight: str, attributes: Iterable[Any]) -> None:
+    """Refuse a weight that no edge has, if it was asked for; else warn of an attribute that is called like one."""
+    there = [name for name in attributes if isinstance(name, str)]
+    if weight != WEIGHT:
+        has = f"edges have {listing(there)}" if there else "edges have none at all"
+        raise GraphError(f"no edge has the attribute {in_short(weight)}; {has}")
+    others = [name for name in there if is_amount_name(name)]
+    if others:
+        warn(
+            f"the graph is taken for unweighted: edges have {listing(others)}, but no 'weight'. If these are weights, "
+            f"give weight={others[0]!r}, and weight=None if they are not"
+        )
 
 
 def _warn_of_unused(names: list[str]) -> None:

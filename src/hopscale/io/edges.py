@@ -88,6 +88,7 @@ def from_edges(
     ['ann', 'bob', 'eve', 'zoe']
     """
     ends = _endpoints(edges)
+    _refuse_names(features)
     if has_index(features):
         features, feature_names, node_ids = _indexed_features(features, ends, node_ids, feature_names)
     return assemble(
@@ -99,6 +100,18 @@ def from_edges(
         labels=labels,
         self_loops=self_loops,
     )
+
+
+def _refuse_names(features: Any) -> None:
+    """Refuse lists of names in the place of a matrix."""
+    first = features
+    while isinstance(first, (list, tuple)) and first:
+        first = first[0]
+    if isinstance(first, (str, bytes, set, frozenset)) or getattr(getattr(first, "dtype", None), "kind", "f") in "SU":
+        raise GraphError(
+            f"features is {in_short(features)}, but must be a mapping {{node: [feature, ...]}}, a matrix, or a data "
+            "frame with the nodes as index; lists in the order of the nodes are one by dict(zip(node_ids, lists))"
+        )
 
 
 def _indexed_features(features: Any, ends: Names, node_ids: Any, feature_names: Any) -> tuple[Any, Any, NDArray[Any]]:

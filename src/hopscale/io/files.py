@@ -9,24 +9,25 @@ from typing import Any
 
 from hopscale.checks import switch
 from hopscale.exceptions import ParameterError, in_short
-from hopscale.graph import AttributedGraph
+from hopscale.graph import AttributedGraph, Directed
 from hopscale.io.assemble import assemble
 from hopscale.io.bad_lines import BadLines
 from hopscale.io.content import content_kind, existing, read_content
 from hopscale.io.edge_file import read_edges
 from hopscale.io.feature_file import read_feature_rows, read_features_as_json
+from hopscale.io.graphml import read_gml, read_graphml
 from hopscale.io.ids import whole_if_all
 from hopscale.io.label_file import read_labels
 from hopscale.io.naming import Unknown, check_attributes, check_unknown
 from hopscale.io.npz import read_npz
 from hopscale.io.rows import Rows, read_rows
 
-__all__ = ["read_graph"]
+__all__ = ["WHOLE_GRAPHS", "read_graph"]
 
 _PathLike = str | os.PathLike[str]
 _FILES = ("edges", "features", "labels", "nodes")
-# Kinds of files that hold edges, features and labels, and what reads them.
-_WHOLE_GRAPHS: dict[str, Callable[..., AttributedGraph]] = {".npz": read_npz}
+# Kinds of files that hold edges, features and labels.
+WHOLE_GRAPHS = (".npz", ".graphml", ".gml")
 
 
 def read_graph(
@@ -44,6 +45,7 @@ def read_graph(
     header: bool | Mapping[str, bool] | None = None,
     skip_bad_lines: bool = False,
     self_loops: bool = False,
+    directed: Directed = "error",
     max_unpacked: int | str | None = None,
     say: Callable[[str], None] | None = None,
 ) -> AttributedGraph:
@@ -53,8 +55,9 @@ def read_graph(
     ----------
     edges : path-like
         Text with one undirected edge a line: ``source,target`` or ``source,target,weight``, divided
-        by commas, semicolons, tabs or spaces. Or an ``.npz`` file, which holds everything; see
-        :func:`hopscale.io.npz.read_npz`.
+        by commas, semicolons, tabs or spaces. Or a file that holds everything: an ``.npz`` file, see
+        :func:`hopscale.io.npz.read_npz`, or ``.graphml`` or ``.gml``, whose node attributes become features
+        as the columns of a table do, but for ``label_column``; networkx must be installed for these.
     features : path-like, optional
         JSON, ``{"0": [1, 5], ...}`` or ``{"0": {"tea": 2.5}, ...}``, or text with
         ``node,feature`` or ``node,feature,value`` a line.
@@ -79,6 +82,9 @@ def read_graph(
         if it says so ("id", "source", ...), or has text where the second has numbers.
     self_loops : bool, default=False
         Keep self-loops.
+    directed : {"error", "symmetrize"}, default="error"
+        What to do with a directed graph in a GraphML or GML file: refuse it, or give each pair of nodes the
+        larger of its two weights. Lines of text are edges without a direction.
     max_unpacked : int or str, optional
         Refuse a packed file (gzip, ``.npz``) that holds more than this, such as "16GiB". By default what the
         environment variable HOPSCALE_MAX_UNPACKED says, or else a hundred times its size, and at least 256 MiB.
@@ -127,11 +133,21 @@ def read_graph(
     skip_bad_lines = switch("skip_bad_lines", skip_bad_lines)
     has_header = _header_of_each(header)
     say = say or (lambda line: None)
-    read_whole = _WHOLE_GRAPHS.get(content_kind(existing(edges)))
-    if read_whole is not None:
+    kind = content_kind(existing(edges))
+    if kind in WHOLE_GRAPHS:
         if features is not None or labels is not None:
             raise ParameterError(f"{edges} holds features and labels itself: give no other files with it")
-        return read_whole(edges, self_loops=self_loops, max_unpacked=max_unpacked)
+        if kind == ".npz":
+            return read_npz(edges, self_loops=self_loops, max_unpacked=max_unpacked)
+        read = read_gml if kind == ".gml" else read_graphml
+        return read(
+            edges,
+            weight=weight,
+            label=label_column,
+            self_loops=self_loops,
+            directed=directed,
+            max_unpacked=max_unpacked,
+        )
 
     def rows_of(path: _PathLike, data: bytes, file: str, node_columns: int, *named: str | None) -> Rows:
         bad = BadLines(path, skip_bad_lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from hopscale.exceptions import GraphError
 from hopscale.graph import AttributedGraph, Directed, name_array, shown_name
 from hopscale.io.assemble import amounts, assemble
-from hopscale.io.attributes import Attributes, check_known, node_features
+from hopscale.io.attributes import Attributes, check_known, check_weight, node_features
 from hopscale.io.naming import Names, check_attributes
 
 __all__ = ["from_igraph"]
@@ -21,6 +22,7 @@ def from_igraph(
     features: Any = "features",
     weight: str | None = "weight",
     label: str | None = None,
+    columns: Mapping[str, Any] | None = None,
     encoder: Any = None,
     self_loops: bool = False,
     directed: Directed = "error",
@@ -39,7 +41,7 @@ def from_igraph(
         if weighted and count once if not.
     label : str, optional
         Vertex attribute to keep as labels.
-    encoder : FeatureEncoder, optional
+    columns, encoder : optional
         As in :func:`hopscale.io.from_networkx`.
     self_loops : bool, default=False
         Keep self-loops.
@@ -63,7 +65,9 @@ def from_igraph(
     vertex = [name for name in graph.vs.attributes() if isinstance(name, str)]
     names = name_array(graph.vs["name"] if "name" in vertex else range(len(graph.vs)))
     weights = None
-    if weight is not None and weight in graph.es.attributes():
+    if weight is not None and len(pairs) and weight not in graph.es.attributes():
+        check_weight(weight, graph.es.attributes())
+    elif weight is not None and len(pairs):
         weights = amounts(
             [1.0 if value is None else value for value in graph.es[weight]],
             weight,
@@ -71,7 +75,7 @@ def from_igraph(
         )
     attributes = Attributes([name for name in vertex if name != "name"], graph.vs.__getitem__)
     check_known([label], attributes)
-    found = node_features(features, attributes, names, label=label, encoder=encoder)
+    found = node_features(features, attributes, names, label=label, columns=columns, encoder=encoder)
     made = assemble(
         Names(pairs, names),
         weights,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
 from hopscale.exceptions import GraphError, in_short
 from hopscale.graph import AttributedGraph, Directed
 from hopscale.io.assemble import amounts, assemble
-from hopscale.io.attributes import Attributes, check_known, node_features
+from hopscale.io.attributes import Attributes, check_known, check_weight, node_features
 from hopscale.io.naming import Names, check_attributes
 from hopscale.names import name_array
 
@@ -23,6 +24,7 @@ def from_networkx(
     features: Any = "features",
     weight: str | None = "weight",
     label: str | None = None,
+    columns: Mapping[str, Any] | None = None,
     encoder: Any = None,
     self_loops: bool = False,
     directed: Directed = "error",
@@ -44,6 +46,8 @@ def from_networkx(
         None, the graph is unweighted. Parallel edges of a multigraph add up if weighted and count once if not.
     label : str, optional
         Node attribute to keep as labels.
+    columns : dict, optional
+        Kinds of some of a list of attributes, as in :class:`hopscale.FeatureEncoder`.
     encoder : FeatureEncoder, optional
         A fitted one for a list of attributes, such as that of a model; by default one is fitted.
     self_loops : bool, default=False
@@ -77,7 +81,11 @@ def from_networkx(
     arcs = list(graph.edges(data=weight, default=_MISSING) if weight is not None else graph.edges(data=False))
     ends = Names.of(end for arc in arcs for end in arc[:2])
     weights = None
-    if weight is not None and any(arc[2] is not _MISSING for arc in arcs):
+    if weight is not None:
+        is_weighted = any(arc[2] is not _MISSING for arc in arcs)
+        if not is_weighted and arcs:
+            check_weight(weight, dict.fromkeys(name for *_, own in graph.edges(data=True) for name in own))
+    if weight is not None and is_weighted:
         weights = amounts(
             [1.0 if arc[2] is _MISSING else arc[2] for arc in arcs],
             weight,
@@ -85,7 +93,7 @@ def from_networkx(
         )
     ids, attributes = name_array(nodes), _attributes(graph)
     check_known([label], attributes)
-    found = node_features(features, attributes, ids, label=label, encoder=encoder)
+    found = node_features(features, attributes, ids, label=label, columns=columns, encoder=encoder)
     made = assemble(
         ends.reshaped(2),
         weights,

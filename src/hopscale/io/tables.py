@@ -106,6 +106,8 @@ def from_tables(
     Notes
     -----
     Nodes are those of ``edges`` and ``features``, in the order of :func:`~hopscale.io.from_edges`.
+    A node, feature, weight or value that is missing (null, None, NaN) is refused with its row; a missing label, or list
+    of features, means that there is none. An edge of weight 0 is none, and its nodes stay.
     Needs pyarrow: ``pip install hopscale[parquet]``.
 
     Examples
