@@ -203,6 +203,8 @@ def vectors_of(vectors: Any, graph: AttributedGraph) -> NDArray[Any]:
 
 def arrays_of(graph: AttributedGraph, vectors: Any, *, sparse: bool) -> dict[str, Any]:
     """What a graph is made of in PyTorch: ``edges`` (2, m), ``weights``, ``x`` and ``y``; None where there is none."""
+    if not isinstance(graph, AttributedGraph):
+        raise GraphError(f"expected an AttributedGraph, not {type(graph).__name__}: make one by hopscale.io.as_graph")
     coo = graph.adjacency.tocoo()
     x: Any = None
     if vectors is not None:
