@@ -35,7 +35,7 @@ def info(files: GraphFiles, console: Console) -> None:
     if place not in (None, STREAM) and files.name is None and looks_like_model(place):
         document = _model_facts(saved_model(place))
     else:
-        document = _graph_facts(files.read(console.say))
+        document = _graph_facts(files.read(say=console.say))
     console.answer(document, _fact_lines(document))
 
 

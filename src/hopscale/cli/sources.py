@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from hopscale import datasets
 from hopscale.cli.program import Command, decorated
 from hopscale.cli.wording import flag
 from hopscale.exceptions import FileFormatError
+from hopscale.features.encoded import KINDS, METHODS
 from hopscale.graph import AttributedGraph, Directed
 from hopscale.io import read_graph
 from hopscale.io.content import existing
@@ -25,8 +26,6 @@ __all__ = ["STREAM", "GraphFiles", "file_option", "looks_like_model", "model_siz
 
 STREAM = Path("-")  # standard input where it is read, standard output where it is written
 
-_FILES = ("edges", "features", "labels")
-
 
 @dataclass(frozen=True)
 class GraphFiles:
@@ -34,18 +33,22 @@ class GraphFiles:
 
     edges: Path | None = None
     features: Path | None = None
+    node_table: Path | None = None
     graph: Path | None = None
     labels: Path | None = None
     source: str | None = None
     target: str | None = None
     weight: str | None = None
     value: str | None = None
+    id_column: str | None = None
+    columns: dict[str, str] | None = None
     node_column: str | None = None
     label_column: str | None = None
     header: bool | None = None
     edges_header: bool | None = None
     features_header: bool | None = None
     labels_header: bool | None = None
+    nodes_header: bool | None = None
     skip_bad_lines: bool = False
     self_loops: bool = False
     directed: Directed = "error"
@@ -69,7 +72,8 @@ class GraphFiles:
 
     @property
     def _given(self) -> list[Path]:
-        return [path for path in (self.graph, self.edges, self.features, self.labels) if path is not None]
+        files = (self.graph, self.edges, self.features, self.node_table, self.labels)
+        return [path for path in files if path is not None]
 
     @property
     def said(self) -> list[str]:
@@ -79,7 +83,10 @@ class GraphFiles:
     def check(self) -> None:
         """Refuse what makes no sense together."""
         if (self.edges is None) == (self.graph is None):
-            raise click.UsageError("give a graph: either --edges (and --features) or --graph")
+            raise click.UsageError("give a graph: either --edges (and --features or --nodes) or --graph")
+        for option in ("id_column", "columns"):
+            if getattr(self, option) and self.node_table is None:
+                raise click.UsageError(f"{flag(option)} speaks of a node table: give --nodes")
         if self._given.count(STREAM) > 1:
             raise click.UsageError("only one of the files can come from standard input")
         if self.name is not None:
@@ -87,21 +94,37 @@ class GraphFiles:
                 if option != "graph":
                     raise click.UsageError(f"{flag(option)} means nothing to a data set that is given by its name")
 
-    def read(self, say: Callable[[str], None]) -> AttributedGraph:
-        """The graph; ``say`` is told what was understood of each file."""
+    @property
+    def have_labels(self) -> bool:
+        """Whether labels were given, in a file of their own or as a column of the nodes."""
+        return self.labels is not None or (self.node_table is not None and self.label_column is not None)
+
+    def read(self, *, say: Callable[[str], None], **more: Any) -> AttributedGraph:
+        """The graph; ``say`` is told what was understood of each file, and ``more`` passed on to ``read_graph``."""
         if self.name is not None:
             return datasets.load(self.name)
-        files = {name: getattr(self, name) for name in _FILES} | {"edges": self._given[0]}
+        files = {"edges": self._given[0], "features": self.features, "labels": self.labels, "nodes": self.node_table}
         headers = {name: getattr(self, f"{name}_header") for name in files}
-        passed_on = set(self.__dataclass_fields__) - {*files, *(f"{name}_header" for name in files), "graph", "header"}
-        lines: list[str] = []
-        settings: dict[str, Any] = {name: getattr(self, name) for name in passed_on}
+        settings: dict[str, Any] = {
+            name: getattr(self, name)
+            for name in self.__dataclass_fields__
+            if name not in (*files, "graph", "node_table") and not name.endswith("header")
+        }
         settings |= {name: sys.stdin.buffer if path == STREAM else path for name, path in files.items()}
         settings["header"] = {name: self.header if header is None else header for name, header in headers.items()}
-        graph = read_graph(**settings, say=lines.append)
-        for line in lines:
+        lines: list[str] = []
+        graph = read_graph(**settings, say=lines.append, **more)
+        for line in lines:  # not before all is read, so that an error stands alone
             say(line)
         return graph
+
+    def read_for(self, model: NodeEmbedding, *, say: Callable[[str], None]) -> AttributedGraph:
+        """The graph, with a node table read as the one that the model was learnt from."""
+        if self.node_table is None:
+            return self.read(say=say)
+        if model.encoder_ is None:
+            raise click.UsageError("--nodes means nothing to a model that was not learnt from a node table")
+        return self.read(encoder=model.encoder_, say=say)
 
 
 def saved_model(path: Path) -> NodeEmbedding:
@@ -145,6 +168,12 @@ _GRAPH_OPTIONS = (
     file_option("--edges", text="Text with an edge a line, or Parquet; - for the standard input."),
     file_option("--features", text='JSON {"node": ["feature", ...]}, or text or Parquet: node,feature,value.'),
     file_option(
+        "--nodes",
+        "node_table",  # commands have nodes of their own
+        text="Text or Parquet with an ordinary table, a node a line: categories, numbers, dates, lists and text become "
+        "features.",
+    ),
+    file_option(
         "--graph",
         text="A .npz, .graphml or .gml file that holds edges and features, or the name of a data set: one that "
         "hopscale datasets lists, or NAME for NAME.npz in the folder HOPSCALE_DATA.",
@@ -153,9 +182,21 @@ _GRAPH_OPTIONS = (
     click.option("--target", help="Column of --edges with the other node.  [default: by its name, else the second]"),
     click.option("--weight", help="Column of --edges with the weights.  [default: by its name]"),
     click.option("--value", help="Column of --features with the values.  [default: the third, if it is called so]"),
+    click.option(
+        "--id", "id_column", help="Column of --nodes with the ids.  [default: that with most ids of the edges]"
+    ),
+    click.option(
+        "--column",
+        "columns",
+        metavar="NAME=KIND",
+        multiple=True,
+        callback=lambda context, option, given: _kinds(given),
+        help=f"What a column of --nodes holds, where the guess is wrong: {', '.join((*KINDS, *METHODS, 'drop'))}.",
+    ),
     _header(None),
     _header("edges"),
     _header("features"),
+    _header("nodes"),
     click.option("--skip-bad-lines", is_flag=True, help="Skip lines that cannot be read, and list them."),
     click.option("--self-loops", is_flag=True, help="Keep self-loops."),
     click.option(
@@ -170,9 +211,20 @@ _GRAPH_OPTIONS = (
 _LABEL_OPTIONS = (
     file_option("--labels", text="Text or Parquet with a node and its label a line; the vectors are scored on them."),
     click.option("--node-column", help="Column of --labels with the nodes.  [default: the first]"),
-    click.option("--label-column", help="Column of --labels with the labels.  [default: the last]"),
+    click.option(
+        "--label-column",
+        help="Column of --labels, or else of --nodes, with the labels.  [default: the last of --labels]",
+    ),
     _header("labels"),
 )
+
+
+def _kinds(given: Sequence[str]) -> dict[str, str] | None:
+    """Kinds by column, from NAME=KIND."""
+    pairs = [(name, kind) for name, sign, kind in (text.rpartition("=") for text in given) if sign]
+    if len(pairs) < len(given):
+        raise click.UsageError("--column is given as NAME=KIND, such as --column age=number")
+    return dict(pairs) or None
 
 
 def with_graph(*, labels: bool, optional: bool = False, argument: str | None = None) -> Callable[[Command], Command]:

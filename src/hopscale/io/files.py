@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.checks import switch
-from hopscale.exceptions import ParameterError, in_short
+from hopscale.exceptions import FileFormatError, ParameterError, in_short
+from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph, Directed
 from hopscale.io.assemble import FeatureEntries, assemble
 from hopscale.io.bad_lines import BadLines
@@ -22,7 +23,9 @@ from hopscale.io.feature_json import read_feature_json
 from hopscale.io.graphml import read_gml, read_graphml
 from hopscale.io.ids import whole_if_all
 from hopscale.io.label_file import read_labels
-from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown
+from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown, known_rows
+from hopscale.io.node_file import read_node_table
+from hopscale.io.node_table import NodeTable, encode_nodes, table_of_nodes
 from hopscale.io.npz import read_npz
 from hopscale.io.parquet import is_parquet, parquet_edges, parquet_features, parquet_labels, parquet_table
 from hopscale.io.rows import Rows, read_rows
@@ -41,12 +44,16 @@ def read_graph(
     features: _File | None = None,
     labels: _File | None = None,
     *,
+    nodes: _File | None = None,
     source: str | None = None,
     target: str | None = None,
     weight: str | None = None,
     value: str | None = None,
+    id_column: str | None = None,
     node_column: str | None = None,
     label_column: str | None = None,
+    columns: Mapping[str, Any] | None = None,
+    encoder: FeatureEncoder | None = None,
     unknown: Unknown = "isolate",
     header: bool | Mapping[str, bool | None] | None = None,
     skip_bad_lines: bool = False,
@@ -70,6 +77,10 @@ def read_graph(
     labels : path-like or binary file, optional
         Text or Parquet with one node a line. Nodes that it leaves out, or whose label is empty, have none: NaN
         among numbers, None among other labels.
+    nodes : path-like or binary file, optional
+        Text or Parquet with an ordinary table, one node a line, whatever its columns hold: categories, numbers, dates,
+        lists, text. They become features by :class:`~hopscale.FeatureEncoder`; ``print(graph.encoder)`` tells what was
+        understood.
     source, target : str, optional
         Columns of ``edges`` with the two nodes, by name, or by number from "1" on where no column has that
         name. By default two whose names say so, wherever they stand (from and to, buyer and seller, user_a and
@@ -78,8 +89,16 @@ def read_graph(
         Column of ``edges`` with the weights and of ``features`` with the values, by name or number. By default
         the first other column that is called weight, value, count, strength or alike; without a header the third of
         three, if it holds numbers.
+    id_column : str, optional
+        Column of ``nodes`` with the ids; by default the one that has most ids of the edges.
     node_column, label_column : str, optional
-        Columns of ``labels``, by name or number; by default the first and the last.
+        Columns of ``labels``, by name or number; by default the first and the last. Without ``labels`` the label is a
+        column of ``nodes``, which is then no feature.
+    columns : dict, optional
+        Kinds of columns of ``nodes`` that are not to be guessed, as in ``{"age": "number", "notes": "drop"}``.
+    encoder : FeatureEncoder, optional
+        What is to make the features of ``nodes``: one that is fitted, such as ``model.encoder_``, gives new nodes the
+        features that a model knows; another is fitted here.
     unknown : {"isolate", "error"}, default="isolate"
         An edge list cannot tell of nodes without edges, so that nodes which only ``features`` names
         are taken for isolated nodes, and labels of nodes that neither names are left out with a warning.
@@ -150,7 +169,7 @@ def read_graph(
     """
     check_unknown(unknown)
     check_attributes(source=source, target=target, weight=weight, value=value)
-    check_attributes(node_column=node_column, label_column=label_column)
+    check_attributes(node_column=node_column, label_column=label_column, id_column=id_column)
     files = _Files(
         header=_header_of_each(header),
         skip_bad_lines=switch("skip_bad_lines", skip_bad_lines),
@@ -160,7 +179,7 @@ def read_graph(
     path = None if is_stream(edges) else existing(edges)
     kind = None if path is None else content_kind(path)
     if path is not None and kind in WHOLE_GRAPHS:
-        if features is not None or labels is not None:
+        if features is not None or labels is not None or nodes is not None:
             raise ParameterError(f"{edges} holds features and labels itself: give no other files with it")
         if kind == ".npz":
             return read_npz(path, self_loops=self_loops, max_unpacked=max_unpacked)
@@ -179,7 +198,20 @@ def read_graph(
     column = None
     if labels is not None:
         column = files.labels(labels, node_column=node_column, label_column=label_column, unknown=unknown)
-    return assemble(ends, weights, entries, labels_of=column, self_loops=self_loops)
+    encoded = None
+    if nodes is not None:
+        encoded = encode_nodes(
+            files.nodes(nodes, ends.vocabulary, id_column, label_column, *(columns or ())),
+            ends.vocabulary,
+            id_column=id_column,
+            label_column=label_column if labels is None else None,
+            columns=columns,
+            encoder=encoder,
+            say=files.say,
+        )
+        if unknown == "error":
+            known_rows(encoded.listed, ends.vocabulary, source=str(shown_source(nodes)), things="nodes of the edges")
+    return assemble(ends, weights, entries, nodes=encoded, labels_of=column, self_loops=self_loops)
 
 
 @dataclass(frozen=True)
@@ -222,13 +254,26 @@ class _Files:
         rows = self._rows(path, data, "labels", 1, columns)
         return lambda nodes: read_labels(rows, nodes, unknown=unknown, **columns, say=self.say)
 
+    def nodes(self, file: _File, edges: NDArray[Any], id_column: str | None, *named: str | None) -> NodeTable:
+        """A table of nodes, where ``edges`` are the nodes of the edges."""
+        path, data = self._content(file)
+        if is_parquet(data):
+            table = table_of_nodes(parquet_table(data, path, self.max_unpacked, by_node=True))
+            return replace(
+                table, where=lambda row: f"{path}, row {row}", skip_bad=self.skip_bad_lines, error=FileFormatError
+            )
+        rows = self._rows(path, data, "nodes", 1, dict(enumerate((id_column, *named))))
+        return read_node_table(rows, edges, id_column=id_column)
+
     def _content(self, file: _File) -> tuple[_PathLike, bytes]:
         return shown_source(file), read_content(file, self.max_unpacked)
 
     def _bad(self, path: _PathLike, unit: str = "line") -> BadLines:
         return BadLines(path, self.skip_bad_lines, unit)
 
-    def _rows(self, path: _PathLike, data: bytes, kind: str, node_columns: int, named: dict[str, str | None]) -> Rows:
+    def _rows(
+        self, path: _PathLike, data: bytes, kind: str, node_columns: int, named: Mapping[Any, str | None]
+    ) -> Rows:
         header, names = self.header[kind], list(named.values())
         return read_rows(data, path, header, node_columns=node_columns, named=names, bad=self._bad(path))
 
