@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from hopscale.cli.embedding import FORMAT, checked_outputs, described, summary, timed
+from hopscale.cli.embedding import FORMAT, checked_outputs, described, output_file, summary, timed
 from hopscale.cli.matching import named_as_in
 from hopscale.cli.program import Console, with_console
 from hopscale.cli.sources import GraphFiles, file_option, saved_model, with_graph
@@ -39,11 +39,12 @@ def extend(
     formats = checked_outputs([output], None, [model, *files.paths], format_name)
     effective_jobs(n_jobs)  # refuses a number that makes no sense
     learner = saved_model(model).set_params(verbose=not console.quiet, n_jobs=n_jobs)
-    rows = named_as_in(learner, files.read_for(learner))
+    rows = named_as_in(learner, files.read_for(learner, say=console.say))
     console.say(f"new rows: {described(rows)}")
     (ids, vectors), seconds = timed(lambda: learner.extend(rows))
     check_exportable(ids, formats[output])
-    write_vectors(output, ids, vectors, columns=learner.get_feature_names_out(), format=formats[output])
+    with output_file(output) as file:
+        write_vectors(file, ids, vectors, columns=learner.get_feature_names_out(), format=formats[output])
     console.say(summary(vectors, seconds, str(output)))
     if console.as_json:
         size = {"new_nodes": len(ids), "dimensions": vectors.shape[1], "seconds": seconds}
