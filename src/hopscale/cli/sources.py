@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from hopscale import datasets
+from hopscale.cli.options import was_given
 from hopscale.cli.program import Command, decorated
 from hopscale.cli.wording import flag
 from hopscale.exceptions import FileFormatError
@@ -188,7 +189,7 @@ def with_graph(*, labels: bool, optional: bool = False) -> Callable[[Command], C
         @functools.wraps(command)
         def wrapped(*args: Any, **options: Any) -> None:
             given = {name: options.pop(name, None) for name in GraphFiles.__dataclass_fields__}
-            files = GraphFiles(**given) if not optional or any(given.values()) else None
+            files = GraphFiles(**given) if not optional or any(map(was_given, given)) else None
             if files is not None:
                 files.check()
             command(*args, files=files, **options)
