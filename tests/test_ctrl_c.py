@@ -70,6 +70,14 @@ class Given(DeepWalk):
 {graph}{begun}
 link_prediction(Given(), graph, splits=1, max_edges=10**6, n_jobs=2)
 """,
+    "pairs of all nodes": """
+from hopscale.compute import Threads
+from hopscale.compute.nearest import Nearest
+vectors = np.random.default_rng(0).standard_normal((400_000, 256), dtype=np.float32)
+{begun}
+with Threads(2) as engine:
+    Nearest(vectors, cosine=True).pairs(10, engine, sp.csr_array((400_000, 400_000)))
+""",
     "elastic nets": """
 from hopscale.tasks import evaluate
 random = np.random.default_rng(0)

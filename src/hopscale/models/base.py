@@ -21,6 +21,7 @@ from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, S
 from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
+from hopscale.models.clusters import Clusters
 from hopscale.models.explanation import Explanations
 from hopscale.models.extension import Extension
 from hopscale.models.notices import check_second, warn_of_empty_dimensions, warn_of_lost_nodes, warn_of_missing_rows
@@ -70,6 +71,7 @@ class NodeEmbedding(
     KnownParameters,
     Explanations,
     Suggestions,
+    Clusters,
     Extension,
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]

@@ -207,6 +207,8 @@ class Neighbors(VectorQueries):
     def _checked_vectors(self, vectors: ArrayLike, scale: Scale) -> NDArray[np.float32]:
         columns, width = self._columns(scale), self.embedding_.shape[1]
         try:
+            if np.iscomplexobj(vectors):
+                raise TypeError("they are complex")
             with np.errstate(over="ignore"):  # what is not finite is refused below
                 array = np.asarray(vectors, dtype=np.float32)
         except (TypeError, ValueError, OverflowError) as error:
@@ -265,4 +267,6 @@ def _several(asked: Any) -> bool:
     >>> _several(["ann"]), _several(("ann", 1)), _several("ann")
     (True, False, False)
     """
-    return isinstance(asked, (list, set, dict, range, np.ndarray, Iterator)) or hasattr(asked, "to_numpy")
+    if isinstance(asked, np.ndarray):
+        return asked.ndim > 0
+    return isinstance(asked, (list, set, dict, range, Iterator)) or hasattr(asked, "to_numpy")

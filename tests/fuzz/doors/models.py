@@ -137,6 +137,7 @@ def questions(m):
         lambda: f"suggest_links({m.one_of(node, lambda: 'None')}, k={k()}, graph={graph()}{some(m, scale=scale)})",
         lambda: f"suggest_features({m.one_of(node, lambda: m.listed(node))}, k={k()}, graph={graph()})",
         lambda: f"explain({node()}, k={k()}, scale={scale()}{some(m, graph=graph)})",
+        lambda: f"clusters({m.one_of(k, m.thing)}{some(m, scale=scale, random_state=m.thing)})",
         lambda: f"node_vectors({scale()})",
         lambda: f"feature_vectors({scale()})",
         lambda: f"transform({graph()})",
