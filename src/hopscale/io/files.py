@@ -78,8 +78,8 @@ def read_graph(
         Text or Parquet with one node a line. Nodes that it leaves out, or whose label is empty, have none: NaN
         among numbers, None among other labels.
     nodes : path-like or binary file, optional
-        Text or Parquet with an ordinary table, one node a line, whatever its columns hold: categories, numbers, dates, lists,
-        text. They become features by :class:`~hopscale.FeatureEncoder`; ``print(graph.encoder)`` tells what was
+        Text or Parquet with an ordinary table, one node a line, whatever its columns hold: categories, numbers, dates,
+        lists, text. They become features by :class:`~hopscale.FeatureEncoder`; ``print(graph.encoder)`` tells what was
         understood.
     source, target : str, optional
         Columns of ``edges`` with the two nodes, by name, or by number from "1" on where no column has that
@@ -137,8 +137,8 @@ def read_graph(
     -----
     HopscaleWarning
         If a first line is taken for a header, but might be data; if a column of numbers in ``edges`` is passed over
-        that might be the weights; if a node, feature or class is called NA, null or alike; if labels are left out or bad
-        lines are skipped.
+        that might be the weights; if a node, feature or class is called NA, null or alike; if labels are left out or
+        bad lines are skipped.
 
     Notes
     -----
@@ -149,8 +149,8 @@ def read_graph(
     is none, but its nodes are nodes. Text files must be UTF-8 and may be packed with gzip; lines at the top that
     start with "# " or "% " are comments.
 
-    A cell is missing if it is empty. An edge without a node, a weight that its column should have, or a feature without a
-    name or value makes a bad line; a node with an empty label has none. Words such as NA, null or NaN are names of
+    A cell is missing if it is empty. An edge without a node, a weight that its column should have, or a feature without
+    a name or value makes a bad line; a node with an empty label has none. Words such as NA, null or NaN are names of
     nodes, features and classes like any other, with a warning; only among labels that are numbers they mean none.
 
     Examples
