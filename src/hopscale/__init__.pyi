@@ -13,6 +13,7 @@ from hopscale.io import from_edges as from_edges
 from hopscale.io import from_networkx as from_networkx
 from hopscale.io import from_tables as from_tables
 from hopscale.io import read_graph as read_graph
+from hopscale.models import NodeVectors as NodeVectors
 from hopscale.models import load_model as load_model
 from hopscale.models.matrix.aane import AANE as AANE
 from hopscale.models.matrix.asne import ASNE as ASNE
