@@ -445,7 +445,13 @@ class TestQuestions:
         assert result.stdout == ""
         assert result.stderr.startswith("hopscale: warning: nothing is known of node 'empty': ")
         result = succeeded("explain", tmp_path / "m", "lone", "-k", 1)
-        assert [line.split()[0] for line in result.stdout.splitlines()] == ["scale", "x", "scale", "nothing"]
+        assert [line.split()[0] for line in result.stdout.splitlines()] == [
+            "scale",
+            "x",
+            "scale",
+            "nothing",
+            "Estimates",
+        ]
         assert "of node 'lone' at scale 1" in result.stderr
         assert answer("explain", tmp_path / "m", "lone", "--scale", 1)["scales"] == {"1": []}
 

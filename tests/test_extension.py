@@ -13,6 +13,9 @@ from hopscale import AE, HOPE, MUSAE, PMI, SGNS, AttributedGraph, DeepWalk, from
 from hopscale.datasets import figure1, planted_blocks
 from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError, ParameterError
 from hopscale.io.joined import joined
+from hopscale.models.walk import base as walk_base
+from hopscale.solvers.few_rows import are_few
+from hopscale.walks import Transitions, WalkContext
 from reference import random_graph
 
 FAST_SGNS = SGNS(epochs=1, walk_length=8, walks_per_node=1)
@@ -94,6 +97,28 @@ class TestExtend:
             np.testing.assert_array_equal(vectors, model.transform(both)[n_old:])
         np.testing.assert_array_equal(model.embedding_, before)
         assert model.graph_.n_nodes == n_old
+
+    @pytest.mark.parametrize("model", [MUSAE(40), AE(32), MUSAE(40, solver=PMI(shift=1.5, noise_exponent=0.8))])
+    @pytest.mark.parametrize("amounts", [False, True])
+    def test_a_few_nodes_are_placed_by_their_rows_alone(self, model, amounts, monkeypatch):
+        whole = named(random_graph(80, 300, density=0.02, weighted=amounts, values=amounts, seed=5))
+        n_old = 77
+        model = model.set_params(keep_graph=True).fit(part(whole, np.arange(n_old)))
+        edges, weights, features = new_rows(whole, n_old)
+        few = model.extend(edges, features, weights=weights)
+        calls = []
+        monkeypatch.setattr(walk_base, "are_few", lambda *_: calls.append(1) or False)
+        many = model.extend(edges, features, weights=weights)
+        assert calls
+        np.testing.assert_array_equal(few[0], many[0])
+        np.testing.assert_allclose(few[1], many[1], atol=2e-5)
+        assert few[1].any(axis=1).all()
+
+    def test_few_are_those_that_take_less_time_and_fit_the_memory(self):
+        context = WalkContext(Transitions(figure1().adjacency), sp.csr_array(np.ones((11, 100), dtype=np.float32)))
+        assert are_few(PMI(), context, np.arange(3))
+        assert not are_few(PMI(), context, np.arange(4))
+        assert not are_few(PMI(memory_limit=1000), context, np.arange(3))
 
     def test_from_a_file(self, friends, tmp_path):
         friends.save(tmp_path / "m")

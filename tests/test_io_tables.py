@@ -91,8 +91,12 @@ class TestEveryMaker:
         assert "edges, row 0, is 'low'" in refused(make(EDGES | {"weight": ["low", "low", "high", "low"]}))
 
     def test_an_index_is_not_taken_for_nodes(self, make):
-        message = refused(make({"id": [0, 1], "source": ["a", "b"], "target": ["b", "c"]}))
-        assert "which two hold the nodes with source and target" in message
+        graph = from_tables(make({"id": [0, 1], "source": ["a", "b"], "target": ["b", "c"]}))
+        same(graph, from_edges([("a", "b"), ("b", "c")]))
+
+    def test_columns_are_found_by_their_names(self, make):
+        columns = {"date": ["May", "June"], "amount": [2.0, 3.0], "from": ["a", "b"], "to": ["b", "c"]}
+        same(from_tables(make(columns)), from_edges([("a", "b"), ("b", "c")], weights=[2, 3]))
 
     def test_wide_tables_are_told_where_to_go(self, make):
         wide = make({"who": ["a", "b"], "age": [33, 50], "income": [1000, 900]})

@@ -238,7 +238,7 @@ class TestWriting:
 
     def test_a_missing_package_is_named(self):
         code = (
-            "import sys; sys.modules['torch'] = None; import hopscale\n"
+            "import sys; sys.modules['torch_geometric'] = sys.modules['dgl'] = None; import hopscale\n"
             "for to in (hopscale.io.to_pyg, hopscale.io.to_dgl):\n"
             "    try: to(hopscale.load('figure1'))\n"
             "    except ImportError as error: print(type(error).__mro__[1].__name__, error)\n"

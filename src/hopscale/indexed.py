@@ -135,6 +135,8 @@ def labels_at(values: Sequence[Any] | NDArray[Any], at: NDArray[Any]) -> NDArray
         return typed[at] if is_complete else np.append(typed.astype(np.float64), np.nan)[at]
     if is_complete and all(isinstance(label, str) for label in values):
         return typed[at]
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        values = values.tolist()
     pool = np.empty(len(values) + 1, dtype=object)  # the last one None
     for row, label in enumerate(values):  # one by one: NumPy would take arrays for rows
         pool[row] = label
@@ -224,7 +226,7 @@ def _check_same(some: NDArray[Any], others: NDArray[Any], what: str, here: str, 
 
 def _check_default(index: Any, names: NDArray[Any], ids: NDArray[Any], what: str, side: str = "rows") -> None:
     """Refuse row numbers that nobody has chosen, unless they are the ids."""
-    if is_default(index) and len(names) and not np.array_equal(names, ids):
+    if is_default(index) and len(names) and not (ids.dtype == np.int64 and np.array_equal(names, ids)):
         things = "nodes" if side == "rows" else "features"
         raise GraphError(
             f"the {side} of {what} have a default index, 0 to {len(names) - 1}, which does not say to which of the "
@@ -256,7 +258,7 @@ def _numbers(frame: Any, what: str) -> Any:
         if all(hasattr(dtype, "subtype") for dtype in frame.dtypes) and len(frame.columns):
             return frame.sparse.to_coo()
         return np.asarray(frame, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise GraphError(f"{what} must be a data frame of numbers ({error})") from error
 
 

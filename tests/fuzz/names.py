@@ -187,6 +187,47 @@ def igraph_graph(edges, n, directed=False, **attributes):
     return graph
 
 
+def indexed(values, index, kind="Series", **settings):
+    """A column or table of pandas with an index of whatever."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return getattr(pd, kind)(values, index=pd.Index(index, tupleize_cols=False), **settings)
+
+
+class Bag:
+    """Something with attributes: a stand-in for graphs of PyTorch."""
+
+    def __init__(self, **attributes):
+        self.__dict__.update(attributes)
+
+
+def dgl_graph(u, v, n, ndata=None, edata=None):
+    kinds = {"ntypes": ["_N"], "etypes": ["_E"]}
+    return Bag(edges=lambda: (u, v), num_nodes=lambda: n, ndata=ndata or {}, edata=edata or {}, **kinds)
+
+
+def kept(graph):
+    """A graph in a file and back."""
+    path = out("graph.npz")
+    graph.save(path)
+    again = doors.read_graph(path)
+    for name in ("adjacency", "features"):
+        if (getattr(again, name) != getattr(graph, name)).nnz:
+            raise DifferenceError(f"other {name} after loading")
+    if repr(again.node_ids.tolist()) != repr(graph.node_ids.tolist()):
+        raise DifferenceError("other ids after loading")
+    return again
+
+
+@functools.cache
+def graph_bytes():
+    path = out("graph.npz")
+    hopscale.AttributedGraph(
+        small().adjacency, small().features, node_ids=list("abcdefgh"), labels=[1, None, "x", 2.5] * 2, self_loops=True
+    ).save(path)
+    return path.read_bytes()
+
+
 def small():
     """A graph that takes a model a millisecond or two."""
     edges = [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (4, 5), (5, 6), (6, 4), (7, 7)]

@@ -29,7 +29,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a process that forks shoul
 from disks import fill_disks  # noqa: E402
 from reproductions import interrupt_reproduction  # noqa: E402
 from signals import KINDS, Count, shoot  # noqa: E402
-from victims import Download, Embed, Export, Extend, FreshEmbed, Save, write_graph  # noqa: E402
+from victims import Download, Embed, Export, Extend, FreshEmbed, Save, SaveGraph, write_graph  # noqa: E402
 from writers import several_writers  # noqa: E402
 
 from hopscale.datasets import planted_blocks  # noqa: E402
@@ -39,8 +39,9 @@ SHARES = {
     "embed": 0.25,
     "fresh": 0.02,
     "extend": 0.05,
-    "save": 0.2,
-    "export": 0.2,
+    "save": 0.15,
+    "graph": 0.1,
+    "export": 0.15,
     "download": 0.2,
     "writers": 0.04,
     "reproduce": 0.04,
@@ -50,6 +51,7 @@ VICTIMS = {
     "fresh": FreshEmbed,
     "extend": Extend,
     "save": Save,
+    "graph": SaveGraph,
     "export": Export,
     "download": Download,
 }

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from processes import Process
 from signals import Count, check_exit
-from victims import TORN, Download, Embed, Export, Save, Victim, write_graph
+from victims import TORN, Download, Embed, Export, Save, SaveGraph, Victim, write_graph
 
 from hopscale.datasets import planted_blocks
 from hopscale.paper.store import Store
@@ -91,9 +91,9 @@ def fill_disks(folder: Path, inputs: Path, rounds: int, rng: random.Random, log:
         means = "a small tmpfs" if disk.is_mounted else "a limit on the size of a file"
         count = Count(f"full disk ({means})")
         refused = 0
-        for kind in (Embed, Save, Export, Download, Records):
+        for kind in (Embed, Save, SaveGraph, Export, Download, Records):
             victim = kind(disk.folder / kind.__name__, inputs)
-            for _ in range(max(1, rounds // 5)):
+            for _ in range(max(1, rounds // 6)):
                 refused += _fill(victim, disk, rng, log, count)
         if os.path.exists("/dev/full"):
             embed = Embed(disk.folder / "Embed", inputs)

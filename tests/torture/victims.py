@@ -181,6 +181,20 @@ class Save(_Library):
         self.models[version].save(self.files[0])
 
 
+class SaveGraph(Victim):
+    """``graph.save`` in a Python program."""
+
+    name, endless, cleans_up = "graph.save", True, False
+
+    def __init__(self, folder: Path, inputs: Path) -> None:
+        super().__init__(folder, inputs)
+        self.files = [folder / "graph.npz"]
+        self.graphs = [planted_blocks(1500, n_features=200, random_state=version) for version in (0, 1)]
+
+    def write(self, version: int) -> None:
+        self.graphs[version].save(self.files[0])
+
+
 class Export(_Library):
     """``model.export`` in a Python program, in every format."""
 

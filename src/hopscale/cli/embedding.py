@@ -59,21 +59,22 @@ def embed(
 
     \b
     hopscale embed --edges edges.csv --features features.json -o vectors.csv
+    hopscale embed --edges edges.csv --nodes nodes.csv --label-column team -o vectors.parquet
     hopscale embed --graph cora.npz -o vectors.parquet --save cora.safetensors --score --splits 100
     hopscale embed --edges edges.csv --model deepwalk --dimensions 64 -o vectors.txt
     hopscale embed --graph cora --model hope --score --standardize
     hopscale embed --edges e.csv --features f.json --solver sgns --epochs 1 --no-self-scale -o v.csv
     """
     if score is None:
-        score = files.labels is not None or asks_for_scores()
-    if score and files.edges and not files.labels:
-        raise click.UsageError("there is nothing to score on: give --labels")
+        score = files.have_labels or asks_for_scores()
+    if score and files.edges and not files.have_labels:
+        raise click.UsageError("there is nothing to score on: give --labels, or --label-column of --nodes")
     learner = chosen_model(model, parameters).set_params(verbose=not console.quiet)
     tables = [(path, what) for path, what in ((output, "nodes"), (feature_output, "features")) if path]
     if not (tables or save or score):
         raise click.UsageError("nothing to write: give --output, --feature-output, --save or --score")
     formats = checked_outputs([path for path, _ in tables], save, files.paths, format_name)
-    graph = files.read()
+    graph = files.read(say=console.say)
     if score and graph.labels is None:
         raise click.UsageError(f"there is nothing to score on: {files.graph} has no labels; --labels goes with --edges")
     for path, what in tables:
@@ -112,15 +113,17 @@ def transform(
 
     A vector comes from what is around a node in the files that are given, and from nothing that the model
     remembers: for new nodes give their neighbours as well, with all of their edges and features. hopscale
-    extend takes the new rows alone. Features are matched by name; their vectors stay as they are.
+    extend takes the new rows alone. Features are matched by name; their vectors stay as they are. A table of new
+    --nodes is read as the one that the model was learnt from.
 
     \b
     hopscale transform model.safetensors --edges new.csv --features new.json -o vectors.csv
+    hopscale transform model.safetensors --edges new.csv --nodes new-nodes.csv -o vectors.csv
     """
     formats = checked_outputs([output], None, [model, *files.paths], format_name)
     effective_jobs(n_jobs)  # refuses a number that makes no sense
     learner = saved_model(model).set_params(verbose=not console.quiet, n_jobs=n_jobs)
-    graph = named_as_in(learner, files.read())
+    graph = named_as_in(learner, files.read_for(learner, say=console.say))
     check_exportable(graph.node_ids, formats[output])
     console.say(described(graph))
     vectors, seconds = timed(lambda: learner.transform(graph))

@@ -39,7 +39,7 @@ def extend(
     formats = checked_outputs([output], None, [model, *files.paths], format_name)
     effective_jobs(n_jobs)  # refuses a number that makes no sense
     learner = saved_model(model).set_params(verbose=not console.quiet, n_jobs=n_jobs)
-    rows = named_as_in(learner, files.read())
+    rows = named_as_in(learner, files.read_for(learner))
     console.say(f"new rows: {described(rows)}")
     (ids, vectors), seconds = timed(lambda: learner.extend(rows))
     check_exportable(ids, formats[output])

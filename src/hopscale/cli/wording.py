@@ -7,13 +7,16 @@ from hopscale.exceptions import Setting
 __all__ = ["as_option", "flag"]
 
 
+_SHORTER = {"id_column": "id", "columns": "column", "node_table": "nodes"}
+
+
 def flag(parameter: str) -> str:
     """Option for a parameter.
 
     >>> flag("memory_limit")
     '--memory-limit'
     """
-    return "--" + parameter.replace("_", "-")
+    return "--" + _SHORTER.get(parameter, parameter).replace("_", "-")
 
 
 def as_option(setting: Setting) -> str:
@@ -25,4 +28,6 @@ def as_option(setting: Setting) -> str:
     option = flag(setting.name)
     if setting.value is None or setting.value is True:
         return option
+    if isinstance(setting.value, dict):
+        return " ".join(f"{option} {name}={value}" for name, value in setting.value.items())
     return f"--no-{option[2:]}" if setting.value is False else f"{option} {setting.value}"

@@ -7,6 +7,7 @@ say which edge, row or line is wrong when one is.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -88,8 +89,9 @@ def _adjacency(matrix: Any) -> Any:
     """A square array or data frame, refusing what may be edges or features."""
     shape = matrix.shape
     if has_index(matrix):
-        if set(matrix.index) == set(matrix.columns):
-            return matrix
+        with suppress(TypeError):  # names that cannot be hashed
+            if set(matrix.index) == set(matrix.columns):
+                return matrix
         raise GraphError(
             "a data frame is an adjacency matrix if its index and its columns have the same names; for a table of "
             "edges see from_tables(edges)"

@@ -22,12 +22,13 @@ class BadLines:
 
     path: str | os.PathLike[str]
     skip: bool = False
+    unit: str = "line"  # or row, counted from 0, where there are no lines
     why: dict[int, str] = field(default_factory=dict)  # by line, counted from 1
 
     def add(self, line: int, why: str) -> None:
         """Skip a line, or refuse the file because of it."""
         if not self.skip:
-            raise FileFormatError(f"{self.path}, line {line}: {why}")
+            raise FileFormatError(f"{self.path}, {self.unit} {line}: {why}")
         self.why.setdefault(line, why)
 
     def without_binary(self, data: bytes) -> bytes:
@@ -51,9 +52,9 @@ class BadLines:
         if not self.why:
             return
         lines = sorted(self.why)
-        listed = ", ".join(f"line {line} ({self.why[line]})" for line in lines[:_LISTED])
+        listed = ", ".join(f"{self.unit} {line} ({self.why[line]})" for line in lines[:_LISTED])
         more = f" and {len(lines) - _LISTED} more" if len(lines) > _LISTED else ""
-        warn(f"{self.path}: {len(lines)} bad line(s) skipped, {count} row(s) read: {listed}{more}")
+        warn(f"{self.path}: {len(lines)} bad {self.unit}(s) skipped, {count} row(s) read: {listed}{more}")
 
 
 def blanked(data: bytes, lines: Iterable[int]) -> bytes:

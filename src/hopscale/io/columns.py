@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 __all__ = [
     "MISSING_WORDS",
     "WIDE_TABLE",
     "all_whole",
+    "ends_among",
     "has_digits_only",
     "is_amount_name",
     "is_column_word",
@@ -17,6 +18,7 @@ __all__ = [
     "is_number",
     "is_whole",
     "pair_of_nodes",
+    "weight_among",
     "words_of",
 ]
 
@@ -174,6 +176,33 @@ def is_amount_name(column: str) -> bool:
     if "".join(words) == "tfidf":
         return True
     return bool(words) and words[-1] in _AMOUNT_WORDS and is_column_word(column)
+
+
+def ends_among(columns: Sequence[str]) -> tuple[int, int]:
+    """Positions of the columns that hold the two nodes of an edge: by their names, else the first two.
+
+    pandas writes its index as a first column without a name, which is passed over.
+
+    Examples
+    --------
+    >>> ends_among(["date", "from", "to"]), ends_among(["actor", "movie", "year"]), ends_among(["", "who", "likes"])
+    ((1, 2), (0, 1), (1, 2))
+    """
+    has_index = len(columns) > 2 and not columns[0]
+    return pair_of_nodes(columns) or (int(has_index), int(has_index) + 1)
+
+
+def weight_among(columns: Sequence[str], ends: Sequence[int], has_numbers: Callable[[int], bool]) -> int | None:
+    """Position of the column that holds weights by its name, if there is one.
+
+    Examples
+    --------
+    >>> weight_among(["from", "to", "note", "count"], (0, 1), lambda at: at > 2)
+    3
+    """
+    others = [at for at in range(len(columns)) if at not in ends]
+    called_so = (at for at in others if is_amount_name(columns[at]))
+    return next((at for at in called_so if len(others) == 1 or has_numbers(at)), None)
 
 
 def pair_of_nodes(columns: Sequence[str], *, by_marks: bool = True) -> tuple[int, int] | None:

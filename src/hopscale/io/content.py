@@ -20,7 +20,9 @@ __all__ = [
     "check_unpacked",
     "content_kind",
     "existing",
+    "is_stream",
     "read_content",
+    "shown_source",
     "unpacked_limit",
 ]
 
@@ -31,7 +33,6 @@ _LEAST_LIMIT = 2**28
 
 # How files begin that are often taken for text, and what to do with them.
 _PACKED = {
-    b"PAR1": "a Parquet file: read it with pandas.read_parquet and pass the table to hopscale.from_tables",
     b"PK\x03\x04": "a zip archive: unzip it and name the file in it (an Excel workbook: save it as CSV; NumPy's own "
     "must be called .npz and stand in the place of the edges)",
 }
@@ -45,7 +46,7 @@ class UnreadableFileError(FileFormatError, OSError):
     """The system does not let the file be read."""
 
 
-def existing(path: str | os.PathLike[str], what: str = "the graph") -> Path:
+def existing(path: Any, what: str = "the graph") -> Path:
     """Path of a file that exists; where it does not, the message names one that is spelt alike."""
     path = as_path(path)
     try:
@@ -77,30 +78,45 @@ def content_kind(path: Path) -> str:
     return Path(name.removesuffix(".gz")).suffix
 
 
-def read_content(path: str | os.PathLike[str], max_unpacked: Any = None) -> bytes:
-    """All bytes of a file, unpacked if it is gzip, without a byte order mark.
+def read_content(source: Any, max_unpacked: Any = None) -> bytes:
+    """All bytes of a file, or of a stream of bytes, unpacked if it is gzip, without a byte order mark.
 
     ``max_unpacked`` is that of :func:`unpacked_limit`.
     """
-    path = existing(path)
+    name = shown_source(source)
     try:
-        data = path.read_bytes()
+        data = source.read() if is_stream(source) else existing(source).read_bytes()
     except OSError as error:
-        raise UnreadableFileError(f"{path} cannot be read: {_reason(error)}") from error
+        if isinstance(error, FileFormatError):
+            raise
+        raise UnreadableFileError(f"{name} cannot be read: {_reason(error)}") from error
+    if not isinstance(data, bytes):
+        raise FileFormatError(f"{name} is a stream of {type(data).__name__}, where one of bytes is expected")
     if data[:2] == b"\x1f\x8b":  # by its first bytes: a .gz that a browser has unpacked still works
         limit = unpacked_limit(len(data), max_unpacked)
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
                 data = packed.read(limit + 1)
         except (EOFError, OSError, zlib.error) as error:
-            raise FileFormatError(f"{path} cannot be unpacked: it is cut short or damaged ({error})") from error
-        check_unpacked(len(data), limit, path)
+            raise FileFormatError(f"{name} cannot be unpacked: it is cut short or damaged ({error})") from error
+        check_unpacked(len(data), limit, name)
     if data[:4] in _PACKED:
-        raise FileFormatError(f"{path} is {_PACKED[data[:4]]}")
+        raise FileFormatError(f"{name} is {_PACKED[data[:4]]}")
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data or data.isspace():
-        raise FileFormatError(f"{path} is empty")
+        raise FileFormatError(f"{name} is empty")
     return data
+
+
+def is_stream(source: Any) -> bool:
+    """Whether a source is to be read from, and not a path."""
+    return hasattr(source, "read") and not isinstance(source, (str, os.PathLike))
+
+
+def shown_source(source: Any) -> str | os.PathLike[str]:
+    """What to call a source in messages."""
+    name = str(getattr(source, "name", "a stream")) if is_stream(source) else source
+    return "standard input" if name == "<stdin>" else name
 
 
 def unpacked_limit(size: int, max_unpacked: Any = None) -> int:
@@ -121,7 +137,7 @@ def unpacked_limit(size: int, max_unpacked: Any = None) -> int:
     return max(_LEAST_LIMIT, _EXPANSION * size)
 
 
-def check_unpacked(size: int, limit: int, path: Path) -> None:
+def check_unpacked(size: int, limit: int, path: str | os.PathLike[str]) -> None:
     """Refuse what is larger than :func:`unpacked_limit` allows."""
     if size > limit:
         raise FileFormatError(

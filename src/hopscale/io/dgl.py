@@ -8,10 +8,20 @@ import numpy as np
 
 from hopscale.exceptions import GraphError, in_short, warn
 from hopscale.graph import AttributedGraph, Directed
-from hopscale.io.assemble import amounts, assemble
+from hopscale.io.assemble import assemble
 from hopscale.io.columns import is_amount_name
 from hopscale.io.naming import Names, check_attributes, listing
-from hopscale.io.torch_arrays import Dense, arrays_of, as_array, feature_matrix, imported, label_array, weight_array
+from hopscale.io.torch_arrays import (
+    Dense,
+    arrays_of,
+    as_array,
+    edge_rows,
+    feature_matrix,
+    imported,
+    label_array,
+    node_count,
+    weight_array,
+)
 
 __all__ = ["from_dgl", "is_dgl", "to_dgl"]
 
@@ -60,20 +70,22 @@ def from_dgl(
             "the DGL graph has nodes or edges of several types, and hopscale embeds graphs of one: pass "
             "dgl.to_homogeneous(graph)"
         )
-    n, (u, v) = int(graph.num_nodes()), graph.edges()
-    pairs = np.column_stack([as_array(u, "edges"), as_array(v, "edges")]).astype(np.int64)
     matrix, names = feature_matrix(_entry(graph.ndata, features, "feat", "ndata"), f"ndata[{features!r}]", dense)
+    n = node_count(graph.num_nodes(), None if matrix is None else int(matrix.shape[0]))
+    u, v = (as_array(ends, "edges") for ends in graph.edges())
+    if u.ndim != 1 or u.shape != v.shape:
+        raise GraphError(f"edges() must give two rows of nodes, but they have the shapes {u.shape} and {v.shape}")
+    ends = edge_rows(np.stack([u, v]), n)
     weights = _entry(graph.edata, weight, "weight", "edata")
     if weights is not None:
-        found = weight_array(weights, f"edata[{weight!r}]")
-        weights = amounts(found, "weight", lambda row: f"edge {row}, ({pairs[row, 0]}, {pairs[row, 1]})")
+        weights = weight_array(weights, f"edata[{weight!r}]", len(ends))
     elif weight is not None:
         others = [name for name in graph.edata if is_amount_name(str(name))]
         if others:
             warn(f"edata has {listing(others)}, but no 'weight': if it holds the weights, give weight={others[0]!r}")
     ids = np.arange(n, dtype=np.int64)
     return assemble(
-        Names(pairs, ids),
+        Names(ends, ids),
         weights,
         matrix,
         node_ids=ids,

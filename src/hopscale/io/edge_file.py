@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError, Setting, warn
-from hopscale.io.columns import is_amount_name, is_number, pair_of_nodes
+from hopscale.io.columns import ends_among, is_node_name, is_number, weight_among
 from hopscale.io.delimited import Columns, read_columns
-from hopscale.io.header import is_header, is_missing
+from hopscale.io.header import is_header
 from hopscale.io.naming import Names
 from hopscale.io.rows import Rows
 
@@ -47,29 +47,25 @@ def read_edges(
 
 
 def _ends_at(rows: Rows, source: str | None, target: str | None) -> tuple[int, int]:
-    """Columns of the two nodes: those named, else those whose names say so, else the first two."""
+    """Columns of the two nodes: those named, else those that the header or the order says."""
     named = [None if name is None else rows.position(name) for name in (source, target)]
-    found: tuple[int, ...] | None = None
-    if rows.header and named == [None, None]:
-        found = pair_of_nodes(rows.header[: rows.width])
-    if found is None:
-        # pandas writes its index as a first column without a name.
-        has_index = rows.header is not None and not rows.header[0] and rows.width > 2
-        left = [at for at in range(has_index, rows.width) if at not in named]
-        found = tuple(at if at is not None else left.pop(0) for at in named)
+    found = ends_among(rows.header[: rows.width] if rows.header else [str(at) for at in range(rows.width)])
+    if named != [None, None]:
+        left = [at for at in (*found, *range(rows.width)) if at not in named]
+        first, second = (left.pop(0) if at is None else at for at in named)
+        found = first, second
     if found[0] == found[1]:
         raise FileFormatError(f"{rows.path}: {rows.called(found[0])} cannot be both ends of the edges")
-    return found[0], found[1]
+    return found
 
 
 def _weight_at(rows: Rows, ends_at: tuple[int, int]) -> int | None:
-    """Column of the weights: the first of such a name; without a header the third of three, if it has numbers."""
-    others = [at for at in range(rows.width) if at not in ends_at]
-    numeric = [at for at in others if _has_numbers(rows, at)]
-    if rows.header is None:
-        return others[0] if len(others) == 1 and numeric else None
-    called_so = [at for at in others if is_amount_name(rows.header[at])]
-    return next((at for at in called_so if at in numeric or len(others) == 1), None)
+    """Column of the weights, by its name; without a header the third of three, if it has numbers."""
+    has_numbers = partial(_has_numbers, rows)
+    if rows.header is not None:
+        return weight_among(rows.header[: rows.width], ends_at, has_numbers)
+    [*others] = (at for at in range(rows.width) if at not in ends_at)
+    return others[0] if len(others) == 1 and has_numbers(others[0]) else None
 
 
 def _has_numbers(rows: Rows, at: int) -> bool:
@@ -92,8 +88,8 @@ def _first_is_header(columns: Columns, ends_at: tuple[int, int]) -> bool:
 def _warn_of_numbers(rows: Rows, passed_over: list[int]) -> None:
     """Numbers may well be weights."""
     for at in passed_over:
-        if _has_numbers(rows, at) and not is_missing(rows.header[at] if rows.header else "x"):
-            name = rows.header[at] if rows.header else str(at + 1)
+        name = rows.header[at] if rows.header else str(at + 1)
+        if _has_numbers(rows, at) and name and not is_node_name(name):
             warn(
                 f"{rows.path}: {rows.called(at)} is passed over; if it holds the weights of the edges, give ",
                 Setting("weight", name),

@@ -1,4 +1,4 @@
-"""Features as JSON or as delimited text."""
+"""Features as delimited text, and by the names that nodes have in the edges."""
 
 from __future__ import annotations
 
@@ -15,20 +15,12 @@ from hopscale.exceptions import FileFormatError, Setting
 from hopscale.io.assemble import FeatureEntries
 from hopscale.io.columns import WIDE_TABLE, is_amount_name
 from hopscale.io.delimited import read_columns
-from hopscale.io.feature_json import read_feature_json
 from hopscale.io.header import first_row_is_header
 from hopscale.io.ids import are_whole, is_text, like_edges, whole_if_all
 from hopscale.io.naming import Unknown, listing, rows_of
 from hopscale.io.rows import Rows
 
-__all__ = ["like_nodes", "read_feature_rows", "read_features_as_json"]
-
-
-def read_features_as_json(
-    data: bytes, path: str | os.PathLike[str], nodes: NDArray[Any], unknown: Unknown
-) -> FeatureEntries:
-    """Entries of the feature matrix, by the names that the ``nodes`` of the edges have."""
-    return like_nodes(read_feature_json(data, path), nodes, unknown, path, lambda row: str(path))
+__all__ = ["like_nodes", "read_feature_rows"]
 
 
 def read_feature_rows(

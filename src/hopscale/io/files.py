@@ -4,43 +4,56 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hopscale.checks import switch
-from hopscale.exceptions import ParameterError, in_short
+from hopscale.exceptions import FileFormatError, ParameterError, in_short
+from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph, Directed
-from hopscale.io.assemble import assemble
+from hopscale.io.assemble import FeatureEntries, assemble
 from hopscale.io.bad_lines import BadLines
-from hopscale.io.content import content_kind, existing, read_content
+from hopscale.io.content import content_kind, existing, is_stream, read_content, shown_source
 from hopscale.io.edge_file import read_edges
-from hopscale.io.feature_file import read_feature_rows, read_features_as_json
+from hopscale.io.feature_file import like_nodes, read_feature_rows
+from hopscale.io.feature_json import read_feature_json
 from hopscale.io.graphml import read_gml, read_graphml
 from hopscale.io.ids import whole_if_all
 from hopscale.io.label_file import read_labels
-from hopscale.io.naming import Unknown, check_attributes, check_unknown
+from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown, known_rows
+from hopscale.io.node_file import read_node_table
+from hopscale.io.node_table import NodeTable, encode_nodes, table_of_nodes
 from hopscale.io.npz import read_npz
+from hopscale.io.parquet import is_parquet, parquet_edges, parquet_features, parquet_labels, parquet_table
 from hopscale.io.rows import Rows, read_rows
 
 __all__ = ["WHOLE_GRAPHS", "read_graph"]
 
 _PathLike = str | os.PathLike[str]
+_File = _PathLike | BinaryIO
 _FILES = ("edges", "features", "labels", "nodes")
 # Kinds of files that hold edges, features and labels.
 WHOLE_GRAPHS = (".npz", ".graphml", ".gml")
 
 
 def read_graph(
-    edges: _PathLike,
-    features: _PathLike | None = None,
-    labels: _PathLike | None = None,
+    edges: _File,
+    features: _File | None = None,
+    labels: _File | None = None,
     *,
+    nodes: _File | None = None,
     source: str | None = None,
     target: str | None = None,
     weight: str | None = None,
     value: str | None = None,
+    id_column: str | None = None,
     node_column: str | None = None,
     label_column: str | None = None,
+    columns: Mapping[str, Any] | None = None,
+    encoder: FeatureEncoder | None = None,
     unknown: Unknown = "isolate",
     header: bool | Mapping[str, bool] | None = None,
     skip_bad_lines: bool = False,
@@ -53,41 +66,62 @@ def read_graph(
 
     Parameters
     ----------
-    edges : path-like
-        Text with one undirected edge a line: ``source,target`` or ``source,target,weight``, divided
-        by commas, semicolons, tabs or spaces. Or a file that holds everything: an ``.npz`` file, see
-        :func:`hopscale.io.npz.read_npz`, or ``.graphml`` or ``.gml``, whose node attributes become features
-        as the columns of a table do, but for ``label_column``; networkx must be installed for these.
-    features : path-like, optional
-        JSON, ``{"0": [1, 5], ...}`` or ``{"0": {"tea": 2.5}, ...}``, or text with
+    edges : path-like or binary file
+        Text with one undirected edge a line, divided by commas, semicolons, tabs or spaces, or a Parquet file.
+        Or a file that holds everything: an ``.npz`` file, see :func:`hopscale.io.npz.read_npz`, or
+        ``.graphml`` or ``.gml``, whose node attributes become features as the columns of a table do, but for
+        ``label_column``; networkx must be installed for these.
+    features : path-like or binary file, optional
+        JSON, ``{"0": [1, 5], ...}`` or ``{"0": {"tea": 2.5}, ...}``, or text or Parquet with
         ``node,feature`` or ``node,feature,value`` a line.
-    labels : path-like, optional
-        Text with one node a line. Nodes that it leaves out, or whose label is empty, have none: NaN
+    labels : path-like or binary file, optional
+        Text or Parquet with one node a line. Nodes that it leaves out, or whose label is empty, have none: NaN
         among numbers, None among other labels.
+    nodes : path-like or binary file, optional
+        Text or Parquet with an ordinary table, one node a line, whatever its columns hold: categories, numbers, dates,
+        lists, text. They become features by :class:`~hopscale.FeatureEncoder`; ``print(graph.encoder)`` tells what was
+        understood.
     source, target : str, optional
-        Columns of ``edges`` with the two nodes, by the names in its header; by default the first two.
+        Columns of ``edges`` with the two nodes, by name, or by number from "1" on where no column has that
+        name. By default two whose names say so, wherever they stand (from and to, buyer and seller, user_a and
+        user_b), else the first two.
     weight, value : str, optional
-        Column of ``edges`` with the weights and of ``features`` with the values, by the names in their
-        headers. By default the third column, if there is no header or it calls that column weight,
-        value, count, strength or alike.
+        Column of ``edges`` with the weights and of ``features`` with the values, by name or number. By default
+        the first other column that is called weight, value, count, strength or alike; without a header the third of
+        three, if it holds numbers.
+    id_column : str, optional
+        Column of ``nodes`` with the ids; by default the one that has most ids of the edges.
     node_column, label_column : str, optional
-        Columns of ``labels``, by the names in its header; by default the first and the last.
+        Columns of ``labels``, by name or number; by default the first and the last. Without ``labels`` the label is a
+        column of ``nodes``, which is then no feature.
+    columns : dict, optional
+        Kinds of columns of ``nodes`` that are not to be guessed, as in ``{"age": "number", "notes": "drop"}``.
+    encoder : FeatureEncoder, optional
+        What is to make the features of ``nodes``: one that is fitted, such as ``model.encoder_``, gives new nodes the
+        features that a model knows; another is fitted here.
     unknown : {"isolate", "error"}, default="isolate"
         An edge list cannot tell of nodes without edges, so that nodes which only ``features`` names
         are taken for isolated nodes, and labels of nodes that neither names are left out with a warning.
         With "error" both are refused.
     header : bool or mapping, optional
         Whether the first line of the text files names the columns: for all of them, or for each, such as
-        ``{"edges": True, "labels": False}``. By default a first line is a header
-        if it says so ("id", "source", ...), or has text where the second has numbers.
+        ``{"edges": True, "labels": False}``. By default that is decided by the words and the looks of the line, and
+        by the names in all others: a header has none of them. Where it cannot be decided the file is refused.
+    skip_bad_lines : bool, default=False
+        Skip lines that cannot be read, with a warning that counts and lists them: with too few or too many cells,
+        without a node or a feature, with a weight or value that is none, with a quote that is not closed, with
+        bytes that are no UTF-8 text, or with the header again. By default the first of them is refused.
     self_loops : bool, default=False
         Keep self-loops.
     directed : {"error", "symmetrize"}, default="error"
         What to do with a directed graph in a GraphML or GML file: refuse it, or give each pair of nodes the
         larger of its two weights. Lines of text are edges without a direction.
     max_unpacked : int or str, optional
-        Refuse a packed file (gzip, ``.npz``) that holds more than this, such as "16GiB". By default what the
+        Refuse a packed file (gzip, Parquet, ``.npz``) that holds more than this, such as "16GiB". By default what the
         environment variable HOPSCALE_MAX_UNPACKED says, or else a hundred times its size, and at least 256 MiB.
+    say : callable, optional
+        Called with a line of text about each file: whether it has a header, which columns were taken for what, and
+        which were passed over. ``say=print`` shows them.
 
     Returns
     -------
@@ -102,16 +136,22 @@ def read_graph(
     Warns
     -----
     HopscaleWarning
-        If a first line is read as data but stands apart as a header would, if a third column of edges is
-        passed over because of its name, or if labels are left out.
+        If a first line is taken for a header, but might be data; if a column of numbers in ``edges`` is passed over
+        that might be the weights; if a node, feature or class is called NA, null or alike; if labels are left out or
+        bad lines are skipped.
 
     Notes
     -----
     Ids are whole numbers if all ids in the edge file are, and then in all files; else they are text
     in all files. The same holds for the names of features. A number with leading zeros is text. Repeated
     edges and entries count once without weights or values and add up with them; ``graph.n_edges`` tells
-    how many edges are left of the lines, without self-loops unless they are kept. Text files must be
-    UTF-8 and may be packed with gzip; lines at the top that start with "# " or "% " are comments.
+    how many edges are left of the lines, without self-loops unless they are kept. An edge of weight zero
+    is none, but its nodes are nodes. Text files must be UTF-8 and may be packed with gzip; lines at the top that
+    start with "# " or "% " are comments.
+
+    A cell is missing if it is empty. An edge without a node, a weight that its column should have, or a feature without
+    a name or value makes a bad line; a node with an empty label has none. Words such as NA, null or NaN are names of
+    nodes, features and classes like any other, with a warning; only among labels that are numbers they mean none.
 
     Examples
     --------
@@ -129,48 +169,113 @@ def read_graph(
     """
     check_unknown(unknown)
     check_attributes(source=source, target=target, weight=weight, value=value)
-    check_attributes(node_column=node_column, label_column=label_column)
-    skip_bad_lines = switch("skip_bad_lines", skip_bad_lines)
-    has_header = _header_of_each(header)
-    say = say or (lambda line: None)
-    kind = content_kind(existing(edges))
-    if kind in WHOLE_GRAPHS:
-        if features is not None or labels is not None:
+    check_attributes(node_column=node_column, label_column=label_column, id_column=id_column)
+    files = _Files(
+        header=_header_of_each(header),
+        skip_bad_lines=switch("skip_bad_lines", skip_bad_lines),
+        max_unpacked=max_unpacked,
+        say=(lambda line: None) if say is None else say,
+    )
+    path = None if is_stream(edges) else existing(edges)
+    kind = None if path is None else content_kind(path)
+    if path is not None and kind in WHOLE_GRAPHS:
+        if features is not None or labels is not None or nodes is not None:
             raise ParameterError(f"{edges} holds features and labels itself: give no other files with it")
         if kind == ".npz":
-            return read_npz(edges, self_loops=self_loops, max_unpacked=max_unpacked)
+            return read_npz(path, self_loops=self_loops, max_unpacked=max_unpacked)
         read = read_gml if kind == ".gml" else read_graphml
         return read(
-            edges,
+            path,
             weight=weight,
             label=label_column,
             self_loops=self_loops,
             directed=directed,
             max_unpacked=max_unpacked,
         )
-
-    def rows_of(path: _PathLike, data: bytes, file: str, node_columns: int, *named: str | None) -> Rows:
-        bad = BadLines(path, skip_bad_lines)
-        return read_rows(data, path, has_header[file], node_columns=node_columns, named=named, bad=bad)
-
-    rows = rows_of(edges, read_content(edges, max_unpacked), "edges", 2, source, target, weight)
-    ends, weights = read_edges(rows, source=source, target=target, weight=weight, say=say)
-    ends = whole_if_all(ends).ordered()
-    entries = None
-    if features is not None:
-        data = read_content(features, max_unpacked)
-        if data.lstrip()[:1] in (b"{", b"["):
-            entries = read_features_as_json(data, features, ends.vocabulary, unknown)
-        else:
-            rows = rows_of(features, data, "features", 1, value)
-            entries = read_feature_rows(rows, ends.vocabulary, value=value, unknown=unknown, say=say)
+    ends, weights = files.edges(edges, source=source, target=target, weight=weight)
+    ends = ends.ordered()
+    entries = None if features is None else files.features(features, ends.vocabulary, value=value, unknown=unknown)
     column = None
     if labels is not None:
-        rows = rows_of(labels, read_content(labels, max_unpacked), "labels", 1, node_column, label_column)
-        column = partial(
-            read_labels, rows, node_column=node_column, label_column=label_column, unknown=unknown, say=say
+        column = files.labels(labels, node_column=node_column, label_column=label_column, unknown=unknown)
+    encoded = None
+    if nodes is not None:
+        encoded = encode_nodes(
+            files.nodes(nodes, ends.vocabulary, id_column, label_column, *(columns or ())),
+            ends.vocabulary,
+            id_column=id_column,
+            label_column=label_column if labels is None else None,
+            columns=columns,
+            encoder=encoder,
+            say=files.say,
         )
-    return assemble(ends, weights, entries, labels_of=column, self_loops=self_loops)
+        if unknown == "error":
+            known_rows(encoded.listed, ends.vocabulary, source=str(shown_source(nodes)), things="nodes of the edges")
+    return assemble(ends, weights, entries, nodes=encoded, labels_of=column, self_loops=self_loops)
+
+
+@dataclass(frozen=True)
+class _Files:
+    """How files are to be read, whatever is in them."""
+
+    header: dict[str, bool | None]
+    skip_bad_lines: bool
+    max_unpacked: int | str | None
+    say: Callable[[str], None]
+
+    def edges(self, file: _File, **columns: str | None) -> tuple[Names, NDArray[np.float64] | None]:
+        """Ends and weights of all edges."""
+        path, data = self._content(file)
+        if is_parquet(data):
+            table = parquet_table(data, path, self.max_unpacked, by_node=False)
+            return parquet_edges(table, self._bad(path, "row"), **columns, say=self.say)
+        ends, weights = read_edges(self._rows(path, data, "edges", 2, columns), **columns, say=self.say)
+        return whole_if_all(ends), weights
+
+    def features(self, file: _File, nodes: NDArray[Any], *, value: str | None, unknown: Unknown) -> FeatureEntries:
+        """Entries of the feature matrix, by the names of ``nodes``, those of the edges."""
+        path, data = self._content(file)
+        if is_parquet(data):
+            table = parquet_table(data, path, self.max_unpacked, by_node=True)
+            entries = parquet_features(table, self._bad(path, "row"), value=value, say=self.say)
+            return like_nodes(entries, nodes, unknown, path, lambda row: f"{path}, row {row}")
+        if data.lstrip()[:1] in (b"{", b"["):
+            return like_nodes(read_feature_json(data, path), nodes, unknown, path, lambda row: str(path))
+        rows = self._rows(path, data, "features", 1, {"value": value})
+        return read_feature_rows(rows, nodes, value=value, unknown=unknown, say=self.say)
+
+    def labels(self, file: _File, *, unknown: Unknown, **columns: str | None) -> Callable[[NDArray[Any]], NDArray[Any]]:
+        """A function from the names of all nodes to their labels."""
+        path, data = self._content(file)
+        if is_parquet(data):
+            table = parquet_table(data, path, self.max_unpacked, by_node=True)
+            bad = self._bad(path, "row")
+            return lambda nodes: parquet_labels(table, bad, nodes, unknown=unknown, **columns, say=self.say)
+        rows = self._rows(path, data, "labels", 1, columns)
+        return lambda nodes: read_labels(rows, nodes, unknown=unknown, **columns, say=self.say)
+
+    def nodes(self, file: _File, edges: NDArray[Any], id_column: str | None, *named: str | None) -> NodeTable:
+        """A table of nodes, where ``edges`` are the nodes of the edges."""
+        path, data = self._content(file)
+        if is_parquet(data):
+            table = table_of_nodes(parquet_table(data, path, self.max_unpacked, by_node=True))
+            return replace(
+                table, where=lambda row: f"{path}, row {row}", skip_bad=self.skip_bad_lines, error=FileFormatError
+            )
+        rows = self._rows(path, data, "nodes", 1, dict(enumerate((id_column, *named))))
+        return read_node_table(rows, edges, id_column=id_column)
+
+    def _content(self, file: _File) -> tuple[_PathLike, bytes]:
+        return shown_source(file), read_content(file, self.max_unpacked)
+
+    def _bad(self, path: _PathLike, unit: str = "line") -> BadLines:
+        return BadLines(path, self.skip_bad_lines, unit)
+
+    def _rows(
+        self, path: _PathLike, data: bytes, kind: str, node_columns: int, named: Mapping[Any, str | None]
+    ) -> Rows:
+        header, names = self.header[kind], list(named.values())
+        return read_rows(data, path, header, node_columns=node_columns, named=names, bad=self._bad(path))
 
 
 def _header_of_each(header: Any) -> dict[str, bool | None]:

@@ -27,6 +27,15 @@ def ids_as_column(table: Any, role: str, node: str | None = None) -> Any:
     """
     if not has_index(table):
         return table
+    try:
+        return _with_ids(table, role, node)
+    except GraphError:
+        raise
+    except Exception as error:  # of the table's own code, on names that it does not like
+        raise GraphError(f"the index of {role} cannot be made a column ({error}): call .reset_index() first") from error
+
+
+def _with_ids(table: Any, role: str, node: str | None) -> Any:
     if not hasattr(table, "columns"):
         table = table.to_frame(role if table.name is None else table.name)
     columns, name = [str(column) for column in table.columns], table.index.name

@@ -17,10 +17,10 @@ from hopscale.io.columns import MISSING_WORDS, is_number, is_whole
 from hopscale.io.delimited import read_columns
 from hopscale.io.header import first_row_is_header, is_missing
 from hopscale.io.ids import in_form_of
-from hopscale.io.naming import Unknown, listing, rows_of
+from hopscale.io.naming import Names, Unknown, listing, rows_of
 from hopscale.io.rows import Rows
 
-__all__ = ["read_labels"]
+__all__ = ["placed_labels", "read_labels"]
 
 
 def read_labels(
@@ -52,42 +52,79 @@ def read_labels(
     rows.bad.warn(len(named))
     first = "no header" if rows.header is None else "the first line names the columns"
     say(f"{rows.path}: {first}; nodes are {rows.called(node_at)}, labels are {rows.called(label_at)}")
+    texts = np.array(_without_gaps(list(map(str, labels.vocabulary.tolist()))), dtype=object)
+    codes = np.where((texts != "")[labels.codes], labels.codes, -1)
+    return placed_labels(
+        named,
+        codes,
+        texts,
+        nodes,
+        rows.path,
+        unknown=unknown,
+        typed=lambda used: _typed(used, rows.path),
+        where=lambda row: f"line {rows.line(row)}",
+        columns=rows.columns,
+    )
+
+
+def placed_labels(
+    named: Names,
+    codes: NDArray[Any],
+    labels: NDArray[Any],
+    nodes: NDArray[Any],
+    path: str | os.PathLike[str],
+    *,
+    unknown: Unknown,
+    typed: Callable[[list[Any]], list[Any]],
+    where: Callable[[int], str],
+    columns: tuple[str | Setting, ...],
+) -> NDArray[Any]:
+    """Labels of all ``nodes`` from rows of a node and the code of its label, -1 for none.
+
+    ``typed`` gives those labels their type that are used, ``where`` names a row, and ``columns`` says for errors
+    which there are.
+    """
     named = in_form_of(nodes, named)
     at = rows_of(named, nodes)
     unknown_nodes = at < 0
-    texts = np.array(_without_gaps(list(map(str, labels.vocabulary.tolist()))), dtype=object)
-    told = np.flatnonzero(~unknown_nodes & (texts != "")[labels.codes])
-    label = np.full(len(nodes), -1, dtype=labels.codes.dtype)
+    told = np.flatnonzero(~unknown_nodes & (codes >= 0))
+    label = np.full(len(nodes), -1, dtype=codes.dtype)
     backwards = told[::-1]  # so that the first label of a node is the one that stays
-    label[at[backwards]] = labels.codes[backwards]
-    contrary = label[at[told]] != labels.codes[told]
+    label[at[backwards]] = codes[backwards]
+    contrary = label[at[told]] != codes[told]
     if contrary.any():
         # Publishers do list a node twice; only a contradiction is a mistake.
         row = int(told[np.argmax(contrary)])
         raise FileFormatError(
-            f"{rows.path}, line {rows.line(row)}: node {in_short(named.at(row))} has label "
-            f"{in_short(texts[labels.codes[row]])}, but {in_short(texts[label[at[row]]])} before"
+            f"{path}, {where(row)}: node {in_short(named.at(row))} has label {in_short(labels[codes[row]])}, but "
+            f"{in_short(labels[label[at[row]]])} before"
         )
     used, given = np.unique(label, return_inverse=True)
-    column = labels_at(_typed(texts[used[used >= 0]].tolist(), rows.path), given - (used[0] < 0))
-    for word in MISSING_WORDS.intersection(column.tolist()) if column.dtype.kind in "OU" else ():
-        count = int((column == word).sum())
-        warn(f"{rows.path}: {in_short(word)} is a class of {count} node(s); if it means none, leave the cells empty")
+    column = labels_at(typed(labels[used[used >= 0]].tolist()), given - (used[:1] < 0).sum())
+    if column.dtype.kind in "OU":
+        _warn_of_words(column, path)
     if not unknown_nodes.any():
         return column
     names = list(dict.fromkeys(named.vocabulary[named.codes[unknown_nodes]].tolist()))
-    line = rows.line(int(np.argmax(unknown_nodes)))
+    first = where(int(np.argmax(unknown_nodes)))
     advice = (
         " in neither the edges nor the features; if the nodes are in another column, name it with ",
         Setting("node_column"),
         ": ",
-        *rows.columns,
+        *columns,
     )
     if unknown == "error" or unknown_nodes.all():
-        raise FileFormatError(f"{rows.path}, line {line}: node {in_short(names[0])} is", *advice)
-    left_out = f"the labels of {len(names)} node(s) are left out, {listing(names)}, the first in line {line}: they are"
-    warn(f"{rows.path}: {left_out}", *advice)
+        raise FileFormatError(f"{path}, {first}: node {in_short(names[0])} is", *advice)
+    left_out = f"the labels of {len(names)} node(s) are left out, {listing(names)}, the first in {first}"
+    warn(f"{path}: {left_out}: they are", *advice)
     return column
+
+
+def _warn_of_words(labels: NDArray[Any], path: str | os.PathLike[str]) -> None:
+    """Words for a missing value would be a class of all that is not known."""
+    for word in sorted(MISSING_WORDS.intersection(filter(lambda label: isinstance(label, str), labels.tolist()))):
+        count = int((labels == word).sum())
+        warn(f"{path}: {in_short(word)} is a class of {count} node(s); if it means none, leave the cells empty")
 
 
 def _without_gaps(texts: list[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,10 @@ from hopscale.io.columns import is_node_name, is_whole
 from hopscale.io.naming import Names, rows_of
 from hopscale.names import name_array, shown_name
 
-__all__ = ["ids_like_edges", "likely_id_column"]
+__all__ = ["can_be_ids", "ids_like_edges", "likely_id_column"]
 
 _ZEROS = re.compile(r"(-?[0-9]+)\.0*")
+_NO_HINTS: Mapping[str, bool] = {}
 _MOST_REPEATED = 0.5  # of the rows may repeat an id, or it is none
 _NAMES = re.compile(r"names?|users?|nodes?|persons?|people|pages?|authors?|papers?|accounts?|handles?|logins?|titles?")
 
@@ -34,9 +35,7 @@ def ids_like_edges(column: Column, edges: NDArray[Any]) -> NDArray[Any]:
     >>> ids_like_edges(column_of([7, 8], "id"), name_array(["7", "eve"])).tolist()
     ['7', '8']
     """
-    values = column.values
-    if isinstance(values, Lists) or values.ndim != 1 or values.dtype.kind not in "iufO":
-        raise GraphError(f"the ids of nodes must be text or whole numbers, not of the kind {column.form}")
+    values = _scalars(column)
     if edges.dtype == np.int64:
         return values if values.dtype == np.int64 else _whole_ids(values.tolist(), edges)
     keys = list(map(_key, values.tolist()))
@@ -56,10 +55,18 @@ def ids_like_edges(column: Column, edges: NDArray[Any]) -> NDArray[Any]:
     return name_array([node_of.get(key, key) for key in keys])
 
 
-def likely_id_column(columns: Mapping[str, Column], edges: NDArray[Any], hints: Collection[str] = ()) -> str:
+def can_be_ids(column: Column, edges: NDArray[Any] | None = None) -> NDArray[np.bool_]:
+    """Which values of a column can be ids: all but empty ones; whole numbers, if all nodes of the edges are."""
+    values = _scalars(column)
+    if edges is not None and edges.dtype == np.int64:
+        return np.fromiter((is_whole(_key(value)) for value in values.tolist()), dtype=bool, count=len(values))
+    return np.asarray(values != "") if values.dtype == object else np.ones(len(values), dtype=bool)
+
+
+def likely_id_column(columns: Mapping[str, Column], edges: NDArray[Any], hints: Mapping[str, bool] = _NO_HINTS) -> str:
     """The column that names nodes: by what it shares with the edges, then by its name, then by its place.
 
-    ``hints`` are columns that hold ids whatever they are called.
+    ``hints`` say of some columns that they are called as ids are, or not, whatever their names.
 
     Examples
     --------
@@ -82,11 +89,21 @@ def likely_id_column(columns: Mapping[str, Column], edges: NDArray[Any], hints: 
         shared,
         key=lambda name: (
             shared[name] >= enough,
-            name in hints or is_node_name(name) or is_id_name(name) or _NAMES.fullmatch(name.lower()) is not None,
+            hints[name] if name in hints else _is_called_id(name),
             int(columns[name].counts().max(initial=0)) <= 1,
             shared[name],
         ),
     )
+
+
+def _is_called_id(name: str) -> bool:
+    return is_node_name(name) or is_id_name(name) or _NAMES.fullmatch(name.lower()) is not None
+
+
+def _scalars(column: Column) -> NDArray[Any]:
+    if isinstance(column.values, Lists) or column.form not in ("number", "text"):
+        raise GraphError(f"the ids of nodes must be text or whole numbers, but are of the kind {column.form}")
+    return column.values
 
 
 def _share(column: Column, edges: NDArray[Any]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from hopscale.exceptions import GraphError, ParameterError, Setting, in_short, warn
+from hopscale.exceptions import GraphError, HopscaleError, ParameterError, Setting, in_short, warn
 from hopscale.features import FeatureEncoder
 from hopscale.features.frames import columns_of
 from hopscale.features.kinds import without_missing_texts
 from hopscale.features.table import Column, column_of
 from hopscale.indexed import has_index, is_default, labels_at
 from hopscale.io.columns import is_whole
-from hopscale.io.matching import ids_like_edges, likely_id_column
+from hopscale.io.matching import can_be_ids, ids_like_edges, likely_id_column
 from hopscale.io.naming import Names, rows_of
 
 __all__ = ["EncodedNodes", "NodeTable", "encode_nodes", "table_of_nodes"]
@@ -30,9 +30,10 @@ class NodeTable:
 
     columns: dict[str, Column]
     where: Callable[[int], str]  # a row, for people
+    error: type[HopscaleError] = GraphError  # of what is wrong in a row
     skip_bad: bool = False  # leave out rows that are wrong instead of refusing them
     index: str | None = None  # a column that is an index: if it does not hold the ids, it is no data either
-    hints: frozenset[str] = frozenset()  # columns that hold ids whatever they are called
+    hints: Mapping[str, bool] = field(default_factory=dict)  # whether a column is called as ids are
 
     def rows(self, kept: NDArray[Any], id_column: str) -> dict[str, Column]:
         """The columns at some rows."""
@@ -45,18 +46,20 @@ class NodeTable:
     def named_rows(self, id_column: str, edges: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Names of the nodes, each once, and the first row of each; rows that contradict it are refused."""
         ids = self.columns[id_column]
-        there, missing = np.flatnonzero(ids.codes >= 0), np.flatnonzero(ids.codes < 0)
+        is_id = np.append(can_be_ids(ids, edges if self.skip_bad else None), False)[ids.codes]
+        there, missing = np.flatnonzero(is_id), np.flatnonzero(~is_id)
         if len(missing) and not self.skip_bad:
-            raise GraphError(
+            raise self.error(
                 f"{self.where(int(missing[0]))}: no id in the column {in_short(id_column)} ({len(missing)} row(s) "
                 "without one)"
             )
-        names = ids_like_edges(ids, edges)
+        used, at = np.unique(ids.codes[there], return_inverse=True)
+        names = ids_like_edges(Column(at, np.asarray(ids.values)[used]), edges)
         named = Names.of(names)
-        node = named.codes[ids.codes[there]]
-        nodes, at = np.unique(node, return_index=True)
+        node = named.codes[at]
+        nodes, earliest = np.unique(node, return_index=True)
         first = np.zeros(len(named.vocabulary), dtype=np.int64)
-        first[nodes] = there[at]
+        first[nodes] = there[earliest]
         again = first[node] != there
         contrary = self._contrary(id_column, there[again], first[node[again]])
         left_out = [f"{len(missing)} without an id"] if len(missing) else []
@@ -65,7 +68,7 @@ class NodeTable:
             cells = self.columns[column]
             if not self.skip_bad:
                 now, then = (in_short(cells.value(int(cells.codes[each]))) for each in (row, earlier))
-                raise GraphError(
+                raise self.error(
                     f"{self.where(row)}: node {in_short(ids.value(int(ids.codes[row])))} has {now} in the column "
                     f"{in_short(column)}, but {then} in {self.where(earlier)} ({len(contrary)} row(s) like it)"
                 )
@@ -73,7 +76,7 @@ class NodeTable:
         if left_out:
             warn(f"rows of the node table are left out: {', '.join(left_out)}")
         kept = np.sort(first[nodes])
-        return names[ids.codes[kept]], kept
+        return names[at[np.searchsorted(there, kept)]], kept
 
     def _contrary(self, id_column: str, rows: NDArray[Any], others: NDArray[Any]) -> list[tuple[int, int, str]]:
         """Rows that differ from an earlier one, that one, and the column where they do."""
@@ -118,14 +121,13 @@ class EncodedNodes:
 def table_of_nodes(nodes: Any) -> NodeTable:
     """A table of nodes, with its index as a column if that is more than row numbers."""
     columns = columns_of(nodes)
-    index, hints = None, frozenset[str]()
+    index, hints = None, dict[str, bool]()
     if has_index(nodes) and not is_default(nodes.index):
         name = "index" if nodes.index.name is None else str(nodes.index.name)
         if name not in columns:
             index, columns = name, {name: column_of(nodes.index.to_series(), name), **columns}
             # Whole numbers without a name are what is left of row numbers where rows were chosen or sorted.
-            if nodes.index.name is not None or columns[name].form == "text":
-                hints = frozenset([name])
+            hints = {name: nodes.index.name is not None or columns[name].form == "text"}
     return NodeTable(columns, lambda row: f"nodes, row {row}", index=index, hints=hints)
 
 
@@ -137,10 +139,12 @@ def encode_nodes(
     label_column: str | None = None,
     columns: Mapping[str, Any] | None = None,
     encoder: FeatureEncoder | None = None,
+    say: Callable[[str], None] = lambda line: None,
 ) -> EncodedNodes:
     """Features of a table's rows, by the names that nodes have in the edges.
 
     ``encoder`` is used as it is if it is fitted; otherwise a copy of it is, with ``columns`` added to its own.
+    ``say`` is told what was understood.
     """
     chosen, is_fitted = _chosen_encoder(encoder, columns)
     if id_column is None and is_fitted and chosen.column_of_kind("id") in table.columns:
@@ -162,6 +166,8 @@ def encode_nodes(
         own = {id_column: "id", **({} if label_column is None else {label_column: "label"})}
         chosen.set_params(columns={**(chosen.columns or {}), **own})
         features = chosen.fit_transform(rows)
+    known = "they are encoded as those that the encoder was fitted on" if is_fitted else f"their columns are:\n{chosen}"
+    say(f"{len(listed):,} nodes in the table, named by the column {in_short(id_column)}; {known}")
     if label_column is None:
         return EncodedNodes(listed, features, chosen)
     label, _ = without_missing_texts(rows[label_column])

@@ -9,9 +9,19 @@ import numpy as np
 from hopscale.checks import switch
 from hopscale.exceptions import GraphError, in_short, warn
 from hopscale.graph import AttributedGraph, Directed
-from hopscale.io.assemble import amounts, assemble
+from hopscale.io.assemble import assemble
 from hopscale.io.naming import Names, check_attributes
-from hopscale.io.torch_arrays import Dense, arrays_of, as_array, feature_matrix, imported, label_array, weight_array
+from hopscale.io.torch_arrays import (
+    Dense,
+    arrays_of,
+    as_array,
+    edge_rows,
+    feature_matrix,
+    imported,
+    label_array,
+    node_count,
+    weight_array,
+)
 from hopscale.names import as_names
 
 __all__ = ["from_pyg", "is_pyg", "to_pyg"]
@@ -81,30 +91,26 @@ def from_pyg(
     if data.edge_index is None:
         raise GraphError("data has no edge_index; where its edges are in adj_t, make it without ToSparseTensor")
     pairs = as_array(data.edge_index, "edge_index")
-    if pairs.ndim != 2 or pairs.shape[0] != 2 or (pairs.size and pairs.dtype.kind not in "iu"):
-        raise GraphError(f"edge_index must be whole numbers of shape (2, E), but is {pairs.dtype} of {pairs.shape}")
     matrix, names = feature_matrix(_part(data, features, "x"), str(features), dense)
+    rows = None if matrix is None else int(matrix.shape[0])
     n = data.num_nodes
     if n is None:
-        n = matrix.shape[0] if matrix is not None else pairs.max(initial=-1) + 1
-    n = int(n)
-    if matrix is not None and matrix.shape[0] != n:
-        raise GraphError(f"{features} has {matrix.shape[0]} rows, but there are {n} nodes")
+        n = rows if rows is not None else int(edge_rows(pairs, np.iinfo(np.int32).max).max(initial=-1)) + 1
+    n = node_count(n, rows)
     if names is None and matrix is not None:
         names = getattr(data, "feature_names", None)
     ids = getattr(data, "node_ids", None)
     ids = np.arange(n, dtype=np.int64) if ids is None else as_names(ids)
-    if len(ids) != n or (pairs.size and (pairs.min() < 0 or pairs.max() >= n)):
-        raise GraphError(f"edge_index must count into {n} nodes, but has {in_short(pairs.ravel()[:5].tolist())}, ...")
+    if len(ids) != n:
+        raise GraphError(f"node_ids has {len(ids)} names for {n} nodes")
+    ends = edge_rows(pairs, n)
     weights = _part(data, weight, "edge_weight")
     if weights is not None:
-        weights = amounts(weight_array(weights, str(weight)), str(weight), lambda row: f"edge {row}")
-        if len(weights) != pairs.shape[1]:
-            raise GraphError(f"{weight} has {len(weights)} weights for {pairs.shape[1]} edges")
+        weights = weight_array(weights, str(weight), len(ends))
     elif weight == "edge_weight" and getattr(data, "edge_attr", None) is not None:
         warn("edge_attr is not used: if it holds one weight for each edge, give weight='edge_attr'")
     return assemble(
-        Names(np.ascontiguousarray(pairs.T), ids),
+        Names(ends, ids),
         weights,
         matrix,
         node_ids=ids,

@@ -12,6 +12,7 @@ from hopscale.checks import choice
 from hopscale.exceptions import GraphError, MissingPackageError, in_short, warn
 from hopscale.graph import AttributedGraph
 from hopscale.indexed import has_index, rows_by_id
+from hopscale.io.assemble import amounts
 from hopscale.names import positions, shown_name
 
 __all__ = [
@@ -19,9 +20,11 @@ __all__ = [
     "arrays_of",
     "as_array",
     "class_codes",
+    "edge_rows",
     "feature_matrix",
     "imported",
     "label_array",
+    "node_count",
     "vectors_of",
     "weight_array",
 ]
@@ -67,6 +70,8 @@ def feature_matrix(tensor: Any, what: str, dense: Dense) -> tuple[Any, Any]:
         matrix = matrix.reshape(-1, 1)
     if matrix.ndim != 2:
         raise GraphError(f"{what} must have a row of features for each node, but has shape {matrix.shape}")
+    if matrix.dtype.kind not in "biuf":
+        raise GraphError(f"{what} must hold real numbers, not {matrix.dtype}")
     if dense != "error":
         from hopscale import features
 
@@ -107,14 +112,35 @@ def _matrix(tensor: Any, what: str) -> Any:
     raise GraphError(f"{what} is a tensor of layout {layout}: call .to_sparse() first")
 
 
-def weight_array(tensor: Any, what: str) -> NDArray[Any]:
+def node_count(value: Any, rows: int | None = None) -> int:
+    """Number of nodes; it must be that of the rows of the features, if there are any."""
+    count = value.item() if isinstance(value, np.generic) or hasattr(value, "detach") else value
+    if type(count) is not int or not 0 <= count <= np.iinfo(np.int32).max:
+        raise GraphError(f"the number of nodes must be a whole number of at most 2^31 - 1, not {in_short(value)}")
+    if rows is not None and rows != count:
+        raise GraphError(f"the features have {rows} rows, but there are {count} nodes")
+    return count
+
+
+def edge_rows(pairs: NDArray[Any], n: int) -> NDArray[np.int64]:
+    """Edges, as columns of two rows of nodes, as rows of two columns; all must be among n nodes."""
+    if pairs.ndim != 2 or pairs.shape[0] != 2 or (pairs.size and pairs.dtype.kind not in "iu"):
+        raise GraphError(f"edges must be whole numbers of shape (2, E), but are {pairs.dtype} of shape {pairs.shape}")
+    if pairs.size and (pairs.min() < 0 or pairs.max() >= n):
+        raise GraphError(f"edges must count into {n} nodes, but go from {pairs.min()} to {pairs.max()}")
+    return np.ascontiguousarray(pairs.T, dtype=np.int64)
+
+
+def weight_array(tensor: Any, what: str, count: int) -> NDArray[Any]:
     """Weights of edges, from one number each."""
     weights = as_array(tensor, what)
     if weights.ndim == 2 and weights.shape[1] == 1:
         weights = weights[:, 0]
     if weights.ndim != 1:
         raise GraphError(f"{what} must be one weight for each edge, but has shape {weights.shape}")
-    return weights
+    if len(weights) != count:
+        raise GraphError(f"{what} has {len(weights)} weights for {count} edges")
+    return amounts(weights, "weight", lambda row: f"edge {row}")
 
 
 def label_array(tensor: Any, n: int, what: str) -> NDArray[Any] | None:

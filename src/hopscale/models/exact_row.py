@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hopscale.exceptions import warn
 from hopscale.graph import AttributedGraph
 from hopscale.walks import Transitions
+from hopscale.walks.context import mean_places, seen_at
 
 __all__ = ["ContextKind", "log_ratios"]
 
@@ -21,23 +22,16 @@ def log_ratios(model: Any, graph: AttributedGraph, row: int) -> dict[str, tuple[
 
     Features come as positions in ``feature_names_``; what the model does not know is left out, with a warning.
     """
-    scales = model.scales_
-    totals = {scale.label: np.zeros(_width(model, graph)) for scale in scales}
-    furthest = max(scale.hops[-1] for scale in scales)
-    for hop, (here, share) in enumerate(Transitions(graph.adjacency).places(row, furthest)):
+    scales, found, unknown = model.scales_, {}, 0
+    places = mean_places(Transitions(graph.adjacency), row, scales)
+    for scale, probability, (here, share) in zip(scales, model.feature_probability_, places, strict=True):
         seen = _seen(model, graph, here, share)
-        for scale in scales:
-            if hop in scale.hops:
-                totals[scale.label] += seen / len(scale.hops)
-    found, unknown = {}, 0
-    for scale, probability in zip(scales, model.feature_probability_, strict=True):
-        met = np.flatnonzero(totals[scale.label])
+        met = np.flatnonzero(seen)
         columns = _columns(model, graph, met)
         known = columns >= 0
         known[known] &= probability[columns[known]] > 0  # else there is nothing to compare with
         unknown = max(unknown, int((~known).sum()))
-        columns, met = columns[known], met[known]
-        found[scale.label] = columns, np.log(totals[scale.label][met]) - np.log(probability[columns])
+        found[scale.label] = columns[known], np.log(seen[met[known]]) - np.log(probability[columns[known]])
     if unknown:
         warn(f"{unknown} feature(s) around the node are left out: the model was fitted without them")
     return found
@@ -54,9 +48,7 @@ def _seen(model: Any, graph: AttributedGraph, here: NDArray[Any], share: NDArray
     if model.context_ != "features":
         seen[len(seen) - graph.n_nodes + here] = share
     if model.context_ != "nodes":
-        own = graph.features[here]
-        weights = np.repeat(share, np.diff(own.indptr)) * own.data
-        seen[: graph.n_features] = np.bincount(own.indices, weights, minlength=graph.n_features)
+        seen[: graph.n_features] = seen_at(graph.features, here, share)
     return seen
 
 

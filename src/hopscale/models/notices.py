@@ -22,11 +22,11 @@ def check_second(graph: Any, second: Any, method: str) -> None:
     Labels of several columns are let pass beside a graph that has its features, or none, for good: pipelines of
     scikit-learn hand them to every step.
     """
-    is_matrix = len(getattr(second, "shape", ())) == 2
-    if is_matrix and not isinstance(graph, (AttributedGraph, tuple)):
+    shape = getattr(second, "shape", None)
+    if isinstance(shape, tuple) and len(shape) == 2 and not isinstance(graph, (AttributedGraph, tuple)):
         raise GraphError(
             f"{method} takes one graph, and its second argument, here a {type(second).__name__} of shape "
-            f"{tuple(second.shape)}, is not read. Pass an adjacency matrix and features as a pair: "
+            f"{tuple(shape)}, is not read. Pass an adjacency matrix and features as a pair: "
             f"{method}((adjacency, features))"
         )
 

@@ -70,8 +70,10 @@ def matched(vectors: Any, labels: Any) -> tuple[Any, Any]:
         return vectors, labels
     if ids is not None:
         return vectors, labels_by_id(labels, ids)
-    if has_index(labels) and np.array_equal(np.asarray(labels.index), np.arange(len(vectors))):
-        return vectors, np.asarray(labels)
+    if has_index(labels):
+        rows = index_names(labels, "labels")
+        if rows.dtype == np.int64 and np.array_equal(rows, np.arange(len(vectors))):
+            return vectors, np.asarray(labels)
     raise GraphError(
         "labels have ids, but the vectors have no ids to match them with: pass the model itself, a data frame of "
         "vectors with the ids as index, or labels as an array in the order of the vectors"

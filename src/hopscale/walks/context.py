@@ -20,7 +20,16 @@ from hopscale.compute.threads import kernel_csr, ranges
 from hopscale.exceptions import GraphError
 from hopscale.walks.transitions import Start, Transitions
 
-__all__ = ["MAX_WINDOW", "Scale", "WalkContext", "positive_logs", "split_dimensions", "too_far_apart"]
+__all__ = [
+    "MAX_WINDOW",
+    "Scale",
+    "WalkContext",
+    "mean_places",
+    "positive_logs",
+    "seen_at",
+    "split_dimensions",
+    "too_far_apart",
+]
 
 MAX_WINDOW = 30  # kernels take hops as the bits of a mask
 ENTRIES = 2**20  # of a matrix that are computed with at once, lest workspace passes for the matrix
@@ -114,6 +123,18 @@ class WalkContext:
             features.eliminate_zeros()
         return replace(self, features=features)
 
+    def around(self, nodes: NDArray[np.int64], hops: int) -> tuple[WalkContext, NDArray[np.int64]]:
+        """What walks of so many hops from some nodes can reach, and the rows of these nodes there.
+
+        Nodes that are reached by the last hop may lack edges, which no walk takes.
+        """
+        near = np.zeros(self.n_nodes, dtype=np.bool_)
+        near[nodes] = True
+        for _ in range(hops):
+            near |= self.transitions.reaches(near)
+        transitions = replace(self.transitions, adjacency=self.transitions.adjacency[near][:, near])
+        return replace(self, transitions=transitions, features=self.features[near]), np.cumsum(near)[nodes] - 1
+
     @cached_property
     def kernel_features(self) -> _native.Csr:
         """F as the kernels take it."""
@@ -169,6 +190,27 @@ class WalkContext:
             if hop in scale.hops:
                 seen |= here
         return seen
+
+
+def mean_places(
+    transitions: Transitions, node: int, scales: Sequence[Scale]
+) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """Where a walk from one node is, in the mean over the hops of each scale: nodes, and how likely each is."""
+    hops = list(transitions.places(node, max(scale.hops[-1] for scale in scales)))
+    found = []
+    for scale in scales:
+        nodes, shares = (np.concatenate(parts) for parts in zip(*(hops[hop] for hop in scale.hops), strict=True))
+        total: NDArray[Any] = np.bincount(nodes, shares / len(scale.hops))
+        here = np.flatnonzero(total)
+        found.append((here, total[here]))
+    return found
+
+
+def seen_at(features: sp.csr_array, here: NDArray[Any], share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What a walk sees, in the mean, that is at one of some nodes: share·F."""
+    own = features[here]
+    weights = np.repeat(share, np.diff(own.indptr)) * own.data
+    return np.bincount(own.indices, weights, minlength=features.shape[1]).astype(np.float64, copy=False)
 
 
 def too_far_apart() -> GraphError:

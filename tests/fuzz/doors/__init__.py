@@ -1,6 +1,6 @@
 """A function for every door: random inputs for it, as lines of Python."""
 
-from fuzz.doors import commands, files, kernels, models, objects
+from fuzz.doors import commands, files, indexed, kernels, models, objects, others
 from fuzz.doors.registry import DOORS, line
 
-__all__ = ["DOORS", "commands", "files", "kernels", "line", "models", "objects"]
+__all__ = ["DOORS", "commands", "files", "indexed", "kernels", "line", "models", "objects", "others"]

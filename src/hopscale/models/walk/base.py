@@ -17,6 +17,7 @@ from hopscale.models.base import NodeEmbedding, SolverChoice, finite, finite_num
 from hopscale.models.exact_row import ContextKind, log_ratios
 from hopscale.models.walk_state import checked_hops, restore, state
 from hopscale.solvers import PMI, Solution, Solver
+from hopscale.solvers.few_rows import are_few, project_few
 from hopscale.walks import Scale, Start, Transitions, WalkContext, split_dimensions
 from hopscale.walks.context import MAX_WINDOW
 
@@ -137,21 +138,16 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
 
     def _placed(self, graph: AttributedGraph, first: int) -> NDArray[np.float32]:
         features, transitions = self._matched_features(graph), Transitions(graph.adjacency, *self.bias_)
-        nodes = np.arange(graph.n_nodes) >= first
+        context, nodes = WalkContext(transitions, features, self.start), np.arange(first, graph.n_nodes)
         if first and isinstance(self.solver_, PMI) and not any(solution.sampled for solution in self.solutions_):
-            # Exact rows need no more of the graph than is within the reach of walks. Samples are drawn by row, and
-            # training goes over all nodes: these would be others there.
-            near = nodes.copy()
-            for _ in range(max(scale.hops[-1] for scale in self.scales_)):
-                near |= transitions.reaches(near)
-            features, nodes = features[near], nodes[near]
-            transitions = replace(transitions, adjacency=graph.adjacency[near][:, near])
-        context = WalkContext(transitions, features, self.start)
-        found, begin = np.empty((int(nodes.sum()), self.embedding_.shape[1]), dtype=np.float32), 0
+            if are_few(self.solver_, context, nodes):
+                return finite(project_few(self.solver_, context, self.solutions_, nodes))
+            context, nodes = context.around(nodes, max(scale.hops[-1] for scale in self.scales_))
+        found, begin = np.empty((len(nodes), self.embedding_.shape[1]), dtype=np.float32), 0
         with finite_numbers("the model does not fit the graph, or its file is damaged"), self._engine() as engine:
             for vectors in self.solver_.project(context, self.solutions_, engine, self.seed_):
                 columns = slice(begin, begin := begin + vectors.shape[1])
-                found[:, columns] = vectors if nodes.all() else vectors[nodes]
+                found[:, columns] = vectors if len(vectors) == len(nodes) else vectors[nodes]
                 del vectors  # before the next are made
             return finite(found)
 

@@ -1,0 +1,140 @@
+"""Edges, features and labels as Parquet files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopscale.exceptions import FileFormatError, MissingPackageError
+from hopscale.io.arrow import ArrowTable
+from hopscale.io.assemble import FeatureEntries
+from hopscale.io.bad_lines import BadLines
+from hopscale.io.content import check_unpacked, unpacked_limit
+from hopscale.io.label_file import placed_labels
+from hopscale.io.naming import Names, Unknown
+from hopscale.io.tables import edge_columns, feature_entries
+
+__all__ = ["is_parquet", "parquet_edges", "parquet_features", "parquet_labels", "parquet_table"]
+
+_INDEX = "__index_level_0__"  # what pandas calls an index without a name
+
+
+def is_parquet(data: bytes) -> bool:
+    """Whether the content of a file is Parquet."""
+    return data[:4] == b"PAR1"
+
+
+def parquet_table(data: bytes, path: str | os.PathLike[str], max_unpacked: Any = None, *, by_node: bool) -> Any:
+    """Content of a Parquet file as a table of Arrow's; text comes as codes and a dictionary.
+
+    An index that pandas has written is a column like the others if it may name the nodes of a table ``by_node``:
+    if it is text, or if there is but one column beside it.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise MissingPackageError(f'{path}: Parquet files need pyarrow: pip install "hopscale[parquet]"') from error
+    try:
+        file = pq.ParquetFile(pa.BufferReader(data))
+        unpacked = sum(file.metadata.row_group(at).total_byte_size for at in range(file.metadata.num_row_groups))
+        schema = file.schema_arrow
+        check_unpacked(max(unpacked, 4 * file.metadata.num_rows), unpacked_limit(len(data), max_unpacked), path)
+        texts = [
+            field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
+        ]
+        table = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts).read()
+    except pa.ArrowException as error:
+        raise FileFormatError(f"{path} cannot be read as Parquet: it is cut short or damaged ({error})") from error
+    if by_node and _INDEX in schema.names and (_INDEX in texts or len(schema.names) == 2):
+        names = ["index" if name == _INDEX else name for name in schema.names]
+        table = table.rename_columns(names).select(["index", *(name for name in names if name != "index")])
+    return table
+
+
+def parquet_edges(
+    table: Any,
+    bad: BadLines,
+    *,
+    source: str | None,
+    target: str | None,
+    weight: str | None,
+    say: Callable[[str], None],
+) -> tuple[Names, NDArray[np.float64] | None]:
+    """Ends of all edges and their weights if there are any; ``say`` is told which columns were taken."""
+    path = str(bad.path)
+    named = ArrowTable(table, path)
+    source, target, weight = edge_columns(named, source, target, weight)
+    rows = _good_rows(table, named, bad, [source, target], weight)
+    ends = Names.beside([rows.names(source, 0), rows.names(target, 0)])
+    passed_over = [name for name in named.names_of_columns if name not in (source, target, weight)]
+    weights = "no weights" if weight is None else f"weights are {weight!r}"
+    others = f"; passed over: {', '.join(map(repr, passed_over))}" if passed_over else ""
+    say(f"{path}: nodes are {source!r} and {target!r}; {weights}{others}")
+    return ends, None if weight is None else rows.amounts(weight)
+
+
+def parquet_features(table: Any, bad: BadLines, *, value: str | None, say: Callable[[str], None]) -> FeatureEntries:
+    """Entries of the feature matrix; ``say`` is told which columns were taken."""
+    named = ArrowTable(table, str(bad.path))
+    node, feature = named.names_of_columns[:2]
+    is_listed = named.lists(feature, 1) is not None
+    rows = _good_rows(table, named, bad, [node] if is_listed else [node, feature], value)
+    say(f"{bad.path}: nodes are {node!r}, features are {feature!r}")
+    return feature_entries(rows, None, None, value)
+
+
+def parquet_labels(
+    table: Any,
+    bad: BadLines,
+    nodes: NDArray[Any],
+    *,
+    node_column: str | None,
+    label_column: str | None,
+    unknown: Unknown,
+    say: Callable[[str], None],
+) -> NDArray[Any]:
+    """Labels of all ``nodes``, with gaps; ``say`` is told which columns were taken."""
+    named = ArrowTable(table, str(bad.path))
+    node = named.names_of_columns[0] if node_column is None else node_column
+    label = named.names_of_columns[-1] if label_column is None else label_column
+    rows = _good_rows(table, named, bad, [node], None)
+    say(f"{bad.path}: nodes are {node!r}, labels are {label!r}")
+    column = rows.column(label, 0, nulls=True).combine_chunks()
+    column = column if hasattr(column, "dictionary") else column.dictionary_encode()
+    labels = np.empty(len(column.dictionary), dtype=object)
+    labels[:] = column.dictionary.to_pylist()
+    return placed_labels(
+        rows.names(node, 0),
+        column.indices.fill_null(-1).to_numpy(zero_copy_only=False),
+        labels,
+        nodes,
+        bad.path,
+        unknown=unknown,
+        typed=list,
+        where=lambda row: f"row {row}",
+        columns=(f"its columns are {named.names_of_columns}",),
+    )
+
+
+def _good_rows(table: Any, named: ArrowTable, bad: BadLines, required: Sequence[str], amount: str | None) -> ArrowTable:
+    """Rows that have all that is required, and an amount that is one."""
+    if not bad.skip:
+        return named
+    import pyarrow.compute as pc
+
+    good = np.ones(len(table), dtype=bool)
+    for name in [*required, *([] if amount is None else [amount])]:
+        column = named.column(name, 0, nulls=True)
+        good &= pc.is_valid(column).to_numpy()
+    if amount is not None and named.is_numeric(amount):
+        numbers = named.column(amount, 0, nulls=True).to_numpy().astype(np.float64)
+        good &= np.isfinite(numbers) & (numbers >= 0)
+    for row in np.flatnonzero(~good).tolist():
+        bad.add(row, "a cell is empty, or a number that cannot be")
+    bad.warn(int(good.sum()))
+    return named if good.all() else ArrowTable(table.filter(good), named.role)
