@@ -18,6 +18,7 @@ _MODULES = ("datasets", "exceptions", "features", "graph", "io", "models", "solv
 _HOMES = {
     "AttributedGraph": "graph",
     "FeatureEncoder": "features",
+    "NodeVectors": "models",
     "PMI": "solvers",
     "SGNS": "solvers",
     "evaluate": "tasks",

@@ -17,6 +17,7 @@ from hopscale.io import from_tables as from_tables
 from hopscale.io import read_graph as read_graph
 from hopscale.io import to_dgl as to_dgl
 from hopscale.io import to_pyg as to_pyg
+from hopscale.models import NodeVectors as NodeVectors
 from hopscale.models import load_model as load_model
 from hopscale.models.matrix.aane import AANE as AANE
 from hopscale.models.matrix.asne import ASNE as ASNE

@@ -200,7 +200,9 @@ def _check_overlap(listed: Names, edges: NDArray[Any], id_column: str) -> None:
             Setting("id_column"),
         )
     if lacking:
-        warn(f"{lacking} of the {len(edges)} nodes in the edges are not in the node table: they have no features")
+        warn(
+            f"{lacking} of the {len(edges)} nodes in the edges are not in the node table: they get no features from it"
+        )
 
 
 def _warn_of_leaks(rows: dict[str, Column], label_column: str, label: Column, encoder: FeatureEncoder) -> None:
