@@ -135,6 +135,7 @@ def test_command_line_scores_labels_and_places_other_graphs(tmp_path):
         graph.graph.clear()
         for i in graph:
             own = i // 30 if rng.random() < 0.9 else rng.integers(2)
+            graph.nodes[i].clear()
             graph.nodes[i].update(team="ab"[i // 30], city=["Rome", "Oslo"][own], note=f"{rng.integers(10**9)}")
         nx.write_graphml(graph, tmp_path / f"{name}.graphml")
     here, there, model, vectors = (str(tmp_path / x) for x in ("here.graphml", "there.graphml", "m.st", "v.csv"))

@@ -14,6 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -424,6 +425,7 @@ class TestOutput:
             assert MUSAE(8).fit_transform(blocks).index.tolist() == blocks.node_ids.tolist()
         assert isinstance(MUSAE(8).fit_transform(blocks), np.ndarray)
 
+    @pytest.mark.skipif(sklearn.__version__ < "1.4", reason="scikit-learn has learnt of polars since")
     def test_polars_has_no_index_and_gets_no_column_that_would_be_a_feature(self, blocks):
         model = MUSAE(8).set_output(transform="polars")
         framed = model.fit_transform(blocks)
