@@ -109,7 +109,8 @@ def check_common(values: Any, names: NDArray[Any], ids: NDArray[Any], what: str)
 def _nothing_in_common(names: NDArray[Any], ids: NDArray[Any], what: str) -> GraphError:
     return GraphError(
         f"the ids of {what} and those of the nodes have nothing in common: {what} has {shown_name(names, 0)}, the "
-        f"nodes {shown_name(ids, 0)}. Are they of one type, and have node_ids been given where there is a matrix?"
+        f"nodes {shown_name(ids, 0)}. Are they of one type? Rows of a matrix are called 0, 1, 2, ..., unless node_ids "
+        "names them"
     )
 
 
