@@ -24,7 +24,6 @@ from hopscale.names import DistinctNames, is_missing, name_array, repeated_name,
 __all__ = [
     "AttributedGraph",
     "Directed",
-    "DirectedGraphError",
     "DistinctNames",
     "is_missing",
     "name_array",
@@ -33,10 +32,6 @@ __all__ = [
 ]
 
 Directed = Literal["error", "symmetrize"]
-
-
-class DirectedGraphError(GraphError):
-    """The graph is directed, and nobody said what to do with that."""
 
 
 class AttributedGraph:
@@ -258,12 +253,14 @@ def _symmetric(A: sp.csr_array, directed: Directed, ids: NDArray[Any]) -> sp.csr
         coo = difference.tocoo()
         worst = int(np.argmax(coo.data))
         u, v = int(coo.coords[0][worst]), int(coo.coords[1][worst])
-        raise DirectedGraphError(
+        error = GraphError(
             f"the graph is directed: the weight from {shown_name(ids, u)} to {shown_name(ids, v)} is "
             f"{A[u, v]:g}, back it is {A[v, u]:g}. hopscale embeds undirected graphs; give each "
             "pair the larger of its two weights by directed='symmetrize', an argument of AttributedGraph, "
             "from_networkx, from_igraph, from_pyg and from_dgl"
         )
+        error.parameter = "directed"  # by which doors that have it under another name tell what was wrong
+        raise error
     symmetric = sp.csr_array(A.maximum(A.T))
     symmetric.sort_indices()
     return symmetric
