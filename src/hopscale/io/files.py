@@ -30,13 +30,14 @@ from hopscale.io.npz import read_npz
 from hopscale.io.parquet import is_parquet, parquet_edges, parquet_features, parquet_labels, parquet_table
 from hopscale.io.rows import Rows, read_rows
 
-__all__ = ["WHOLE_GRAPHS", "read_graph"]
+__all__ = ["ATTRIBUTED", "WHOLE_GRAPHS", "read_graph"]
 
 _PathLike = str | os.PathLike[str]
 _File = _PathLike | BinaryIO
 _FILES = ("edges", "features", "labels", "nodes")
 # Kinds of files that hold edges, features and labels.
-WHOLE_GRAPHS = (".npz", ".graphml", ".gml")
+ATTRIBUTED = (".graphml", ".gml")  # whose attributes are columns of a table of nodes
+WHOLE_GRAPHS = (".npz", *ATTRIBUTED)
 
 
 def read_graph(
