@@ -15,9 +15,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
-PAPER = HERE.parent / "docs" / "paper"
 DOCS = HERE.parent / "docs"
-SHOWN = (HERE.parent / "README.md", DOCS / "robustness.md", DOCS / "recipes.md", PAPER / "rivals.md")
+PAPER = DOCS / "paper"
+PAGES = ("robustness.md", "tables.md", "recipes.md")
+SHOWN = (HERE.parent / "README.md", *(DOCS / page for page in PAGES), PAPER / "rivals.md")
 
 _BLOCK = re.compile(r"<!-- benchmarks:([a-z0-9_]+) -->\n(.*?)<!-- /benchmarks -->", re.DOTALL)
 _MARK = re.compile(r"<!-- /?benchmarks")

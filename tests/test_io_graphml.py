@@ -52,6 +52,20 @@ class TestReading:
         assert [column.column for column in graph.encoder.describe()] == ["age", "member"]
         assert "team=blue" in read_graph(written(club())).feature_names.tolist()
 
+    def test_attributes_can_be_overridden_and_encoded_as_before(self, written):
+        said = []
+        path = written(club())
+        graph = read_graph(path, label_column="team", columns={"age": "drop"}, say=said.append)
+        assert graph.feature_names.tolist() == ["member=no", "member=yes"]
+        assert "12 nodes and 12 edges" in said[0]
+        assert "member" in said[0]
+        other = nx.Graph([("x", "y")])
+        nx.set_node_attributes(other, True, "member")
+        nx.set_node_attributes(other, 99, "height")
+        again = read_graph(written(other, "other"), encoder=graph.encoder)
+        assert again.feature_names.tolist() == graph.feature_names.tolist()
+        assert again.features.toarray().tolist() == [[0, 1], [0, 1]]
+
     def test_ids_that_are_whole_numbers(self, written):
         graph = read_graph(written(club()))
         assert sorted(graph.node_ids.tolist()) == list(range(12))

@@ -5,15 +5,18 @@ the same graph. What cannot be matched is refused, or counted in a warning.
 """
 
 import re
+import tempfile
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import hopscale
-from hopscale import MUSAE, AttributedGraph, evaluate, from_edges, from_networkx, from_tables
+from hopscale import MUSAE, AttributedGraph, evaluate, from_edges, from_networkx, from_pyg, from_tables, read_graph
 from hopscale.exceptions import GraphError, HopscaleWarning, UnknownNodeError
 from hopscale.tasks import few_shot, likely_task, node_classification, node_regression, summarize, transfer
 
@@ -46,7 +49,7 @@ def dense(graph):
     names, rows, columns = graph.feature_names.tolist(), graph.node_ids.tolist(), graph.features.toarray()
     adjacency = graph.adjacency.tocoo()
     return {
-        "nodes": rows,
+        "nodes": set(rows),
         "edges": {(rows[u], rows[v]): w for u, v, w in zip(*adjacency.coords, adjacency.data.tolist(), strict=True)},
         "features": {
             (node, name): columns[i, j] for i, node in enumerate(rows) for j, name in enumerate(names) if columns[i, j]
@@ -75,7 +78,78 @@ def edge_frame():
     return pd.DataFrame(RING, columns=["a", "b"], index=[f"e{i}" for i in range(48)])
 
 
+def people(order):
+    """A table of nodes as people have them."""
+    table = pd.DataFrame(
+        {"user": IDS, "city": ["Rome", "Oslo", "Bern"] * 8, "age": [20 + i % 4 for i in range(24)], "class": CLASSES}
+    )
+    return shuffled(table, order)
+
+
+def node_list(order):
+    return pa.table({name: column.tolist() for name, column in people(order).items()})
+
+
+def with_attributes(order):
+    graph = nx.Graph()
+    for row in people(order).itertuples(index=False):
+        graph.add_node(row.user, city=row.city, age=row.age)
+    graph.add_edges_from(RING)
+    return graph
+
+
+def data(order):
+    """A stand-in for torch_geometric's Data, whose rows are in some order."""
+    ids = shuffled(pd.Series(IDS), order)
+    row = {name: i for i, name in enumerate(ids)}
+    pairs = np.array([(row[u], row[v]) for u, v in RING]).T
+    return SimpleNamespace(
+        edge_index=np.concatenate([pairs, pairs[::-1]], axis=1),
+        num_nodes=24,
+        x=VALUES[ids.index],
+        y=np.arange(24)[ids.index],
+        node_ids=ids.tolist(),
+    )
+
+
+def files(order):
+    """Files of edges, features and labels in a folder of their own."""
+    with tempfile.TemporaryDirectory() as folder:
+        places = [f"{folder}/{name}.csv" for name in ("edges", "features", "labels")]
+        pd.DataFrame(RING, columns=["source", "target"]).to_csv(places[0], index=False)
+        likes(order).explode().rename_axis("node").rename("feature").to_csv(places[1])
+        classes(order).rename_axis("node").to_csv(places[2])
+        return read_graph(*places)
+
+
+def saved(order):
+    with tempfile.TemporaryDirectory() as folder:
+        from_edges(RING, frame(order), labels=classes(order)).save(f"{folder}/g.npz")
+        return read_graph(f"{folder}/g.npz")
+
+
+def graphml(order):
+    with tempfile.TemporaryDirectory() as folder:
+        nx.write_graphml(with_attributes(order), f"{folder}/g.graphml")
+        return read_graph(f"{folder}/g.graphml")
+
+
 DOORS = {
+    "files": files,
+    "npz": saved,
+    "graphml": graphml,
+    "torch_geometric": lambda order: from_pyg(data(order)),
+    "from_networkx, attributes": lambda order: from_networkx(with_attributes(order), features=["city", "age"]),
+    "from_tables, nodes": lambda order: from_tables(edge_frame(), nodes=people(order), label_column="class"),
+    "from_tables, nodes by index": lambda order: from_tables(
+        edge_frame(), nodes=people(order).set_index("user"), label_column="class"
+    ),
+    "from_tables, nodes by an index without name": lambda order: from_tables(
+        edge_frame(), nodes=people(order).set_index("user").rename_axis(None), label_column="class"
+    ),
+    "from_tables, nodes of pyarrow": lambda order: from_tables(
+        edge_frame(), nodes=node_list(order), label_column="class"
+    ),
     "from_edges, features": lambda order: from_edges(RING, frame(order), node_ids=IDS),
     "from_edges, features without node_ids": lambda order: from_edges(RING, frame(order)),
     "from_edges, lists": lambda order: from_edges(RING, likes(order), node_ids=IDS),

@@ -22,12 +22,16 @@ _HOMES = {
     "PMI": "solvers",
     "SGNS": "solvers",
     "evaluate": "tasks",
+    "from_dgl": "io",
     "from_edges": "io",
     "from_networkx": "io",
+    "from_pyg": "io",
     "from_tables": "io",
     "load": "datasets",
     "load_model": "models",
     "read_graph": "io",
+    "to_dgl": "io",
+    "to_pyg": "io",
 }
 
 

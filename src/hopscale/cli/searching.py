@@ -85,7 +85,7 @@ def suggest_links(
     hopscale suggest-links model.safetensors ann bob -k 5 --edges edges.csv --json
     """
     learner = saved_model(model).set_params(verbose=not console.quiet)
-    graph = None if files is None else named_as_in(learner, files.read_for(learner))
+    graph = None if files is None else named_as_in(learner, files.read_for(learner, say=console.say))
     if nodes:
         asked = _meant(learner.node_ids_, nodes)
         answers = learner.suggest_links(asked, k=k, graph=graph, scale=scale)
@@ -113,7 +113,7 @@ def suggest_features(model: Path, nodes: tuple[str, ...], k: int, files: GraphFi
     hopscale suggest-features model.safetensors ann --edges edges.csv --features features.json
     """
     learner = saved_model(model)
-    graph = None if files is None else named_as_in(learner, files.read_for(learner))
+    graph = None if files is None else named_as_in(learner, files.read_for(learner, say=console.say))
     asked = _meant(learner.node_ids_, nodes)
     answers = learner.suggest_features(asked, k=k, graph=graph)
     console.answer({"answers": _documents(answers, "node", "features", "feature", "score")}, _lines(answers))

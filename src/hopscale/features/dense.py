@@ -18,8 +18,8 @@ from hopscale.features.table import Lists, Values
 
 __all__ = ["Vector", "binned", "signed"]
 
-VECTOR_BINS = 3
-DEFAULT = "binned"
+VECTOR_BINS = 5
+DEFAULT = "signed"
 
 
 def signed(matrix: Any) -> tuple[sp.csr_array, list[str]]:
@@ -62,7 +62,7 @@ def binned(matrix: Any, bins: int = VECTOR_BINS) -> tuple[sp.csr_array, list[str
     ----------
     matrix : sparse matrix or array of shape (n, d)
         Finite numbers of any sign.
-    bins : int, default=3
+    bins : int, default=5
         Columns with fewer values than that have fewer.
 
     Returns
