@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from hopscale.checks import switch
-from hopscale.exceptions import GraphError, UnknownNodeError, in_short
+from hopscale.exceptions import DirectedGraphError, GraphError, UnknownNodeError, in_short
 from hopscale.indexed import adjacency_rows, feature_rows, labels_by_id
 from hopscale.matrices import SymmetricArray, canonical
 from hopscale.names import DistinctNames, is_missing, name_array, repeated_name, shown_name
@@ -253,14 +253,12 @@ def _symmetric(A: sp.csr_array, directed: Directed, ids: NDArray[Any]) -> sp.csr
         coo = difference.tocoo()
         worst = int(np.argmax(coo.data))
         u, v = int(coo.coords[0][worst]), int(coo.coords[1][worst])
-        error = GraphError(
+        raise DirectedGraphError(
             f"the graph is directed: the weight from {shown_name(ids, u)} to {shown_name(ids, v)} is "
             f"{A[u, v]:g}, back it is {A[v, u]:g}. hopscale embeds undirected graphs; give each "
             "pair the larger of its two weights by directed='symmetrize', an argument of AttributedGraph, "
             "from_networkx, from_igraph, from_pyg and from_dgl"
         )
-        error.parameter = "directed"  # by which doors that have it under another name tell what was wrong
-        raise error
     symmetric = sp.csr_array(A.maximum(A.T))
     symmetric.sort_indices()
     return symmetric

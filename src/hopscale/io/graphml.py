@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from xml.parsers import expat
 
-from hopscale.exceptions import FileFormatError, GraphError, MissingPackageError, Setting, in_short
+from hopscale.exceptions import DirectedGraphError, FileFormatError, GraphError, MissingPackageError, Setting, in_short
 from hopscale.graph import AttributedGraph, Directed
 from hopscale.io.columns import all_whole
 from hopscale.io.content import read_content
@@ -93,14 +93,14 @@ def _read(
             self_loops=self_loops,
             directed=directed,
         )
-    except GraphError as error:
-        if error.parameter != "directed":
-            raise FileFormatError(f"{path}: {error}") from error
+    except DirectedGraphError as error:
         raise FileFormatError(
             f"{path} holds a directed graph, and hopscale embeds undirected ones: give ",
             Setting("directed", "symmetrize"),
             " to give each pair of nodes the larger of its two weights",
         ) from error
+    except GraphError as error:
+        raise FileFormatError(f"{path}: {error}") from error
     known = " none" if made.encoder is None else f"\n{made.encoder}"
     say(f"{made.n_nodes:,} nodes and {made.n_edges:,} edges in {path}; attributes of the nodes:{known}")
     return made
