@@ -15,8 +15,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
-PAPER = HERE.parent / "docs" / "paper"
-SHOWN = (HERE.parent / "README.md", HERE.parent / "docs" / "robustness.md", PAPER / "rivals.md")
+DOCS = HERE.parent / "docs"
+PAPER = DOCS / "paper"
+PAGES = ("robustness.md", "tables.md", "recipes.md")
+SHOWN = (HERE.parent / "README.md", *(DOCS / page for page in PAGES), PAPER / "rivals.md")
 
 _BLOCK = re.compile(r"<!-- benchmarks:([a-z0-9_]+) -->\n(.*?)<!-- /benchmarks -->", re.DOTALL)
 _MARK = re.compile(r"<!-- /?benchmarks")

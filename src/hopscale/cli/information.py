@@ -41,13 +41,19 @@ def info(files: GraphFiles, console: Console) -> None:
 
 def _model_facts(model: NodeEmbedding) -> dict[str, Any]:
     scales = [
-        {"scale": label, "dimensions": columns.stop - columns.start, "learnt_from": model.rows_.get(label, "")}
+        {
+            "scale": label,
+            "dimensions": columns.stop - columns.start,
+            "learnt_from": model.rows_.get(label, ""),
+            "captured": model.captured_.get(label),
+        }
         for label, columns in model.scale_columns_.items()
     ]
     return {
         "kind": "model",
         **model_size(model),
         "zero_vectors": int((~model.embedding_.any(axis=1)).sum()),
+        "graph_kept": hasattr(model, "graph_"),
         "scales": scales,
         "parameters": model.get_params(),
     }
@@ -93,8 +99,12 @@ def _fact_lines(document: dict[str, Any], indent: str = "") -> list[str]:
         if isinstance(value, dict):
             lines += [words, *_fact_lines(value, indent + "  ")]
         elif isinstance(value, list):
-            rows = [f"{indent}  {row['scale']:<6} {row['dimensions']:>4}  {row['learnt_from']}" for row in value]
-            lines += [f"{words} (label, dimensions, learnt from)", *rows]
+            shares = [f"{100 * row['captured']:.0f} %" if row["captured"] is not None else "-" for row in value]
+            rows = [
+                f"{indent}  {row['scale']:<6} {row['dimensions']:>4} {share:>6}  {row['learnt_from']}"
+                for row, share in zip(value, shares, strict=True)
+            ]
+            lines += [f"{words} (label, dimensions, share of the matrix that they hold, learnt from)", *rows]
         else:
             lines.append(f"{words:<26} {shown(value, 4)}")
     return lines

@@ -29,8 +29,9 @@ def extend(
     """Vectors of new nodes, from their rows alone, by a MODEL that was saved with its graph.
 
     The files have the new rows only: edges to nodes that the model knows and among new ones, and features
-    of the new nodes. They are joined by id to the graph that embed --keep-graph has saved in the model.
-    The model's file stays as it is: rows of today must be passed again tomorrow, until embed has run anew.
+    of the new nodes, or --nodes as the table that the model was learnt from. They are joined by id to the
+    graph that embed --keep-graph has saved in the model, whose file stays as it is: rows of today must be
+    passed again tomorrow, until embed has run anew.
 
     \b
     hopscale embed --edges edges.csv --features features.json --keep-graph --save model.safetensors

@@ -56,7 +56,8 @@ _NAMED = re.compile(
 )
 
 _BRACKETS = re.compile(r"[\[({].*[\])}]", re.DOTALL)
-_WORD = re.compile(r"\w+")
+_BETWEEN = "\x1e"  # stands between texts
+_WORD = re.compile(r"\w\w+|[^\W\x00-\x7f]|\x1e")
 
 
 def is_missing_text(text: str) -> bool:
@@ -233,7 +234,7 @@ def separator_of(texts: Sequence[str], counts: NDArray[Any]) -> str | None:
         if len(several) < 2 or len(several) < 0.1 * len(texts):
             continue
         items = [item for text in texts for item in split(text, separator)]
-        short = sum(len(_WORD.findall(item)) for item in items) <= 3 * len(items)
+        short = len(words(items)[0]) <= 3 * len(items)
         # Of items that mean something most occur again: names of people and sentences do not.
         seen: dict[str, int] = {}
         for item in items:
@@ -280,10 +281,18 @@ def vector_in(text: str) -> list[float] | None:
         return None
 
 
-def words(text: str) -> list[str]:
-    """Words of a text in small letters, each once; single Latin letters are none.
+def words(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
+    """Words of texts in small letters, one text after the other, and where those of each begin and end.
 
-    >>> words("I play the Guitar, the loud guitar")
-    ['play', 'the', 'guitar', 'loud']
+    Single letters of ASCII are none.
+
+    >>> words(["I play the Guitar", "", "go!"])
+    (['play', 'the', 'guitar', 'go'], array([0, 3, 3, 4]))
     """
-    return list(dict.fromkeys(word for word in _WORD.findall(text.lower()) if len(word) > 1 or word > "z"))
+    joined = _BETWEEN.join(texts).lower()
+    if joined.count(_BETWEEN) >= max(len(texts), 1):
+        joined = _BETWEEN.join(text.replace(_BETWEEN, " ") for text in texts).lower()
+    found = _WORD.findall(joined)
+    ends = np.flatnonzero(np.fromiter(map(_BETWEEN.__eq__, found), dtype=bool, count=len(found)))
+    indptr = np.concatenate([[0], ends - np.arange(len(ends)), [len(found) - len(ends)]]).astype(np.int64)
+    return [word for word in found if word != _BETWEEN], indptr[: len(texts) + 1]

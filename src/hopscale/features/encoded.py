@@ -18,7 +18,7 @@ from hopscale.features.dense import Vector
 from hopscale.features.kinds import Guess, guess_kind, without_missing_texts
 from hopscale.features.scales import Dates, Number, Spline
 from hopscale.features.table import Column
-from hopscale.features.values import Boolean, Category, Items, Words
+from hopscale.features.values import Boolean, Category, Items, Words, items_of, words_of
 
 __all__ = [
     "KINDS",
@@ -92,6 +92,10 @@ def learnt_column(
     if guess.kind in UNUSED:
         return replace(about, kind=guess.kind, why=why), None
     counts, encoder, n_rare = known.counts(), None, 0
+    if guess.kind == "text":
+        known = replace(known, values=words_of(known.values))  # which takes long: once for learning and encoding
+    elif guess.kind == "list":
+        known = replace(known, values=items_of(known.values, guess.option or ";"))
     if is_transformer(asked):
         encoder = Custom.learn(known, asked)
     elif guess.option is not None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hopscale.exceptions import GraphError, in_short
 from hopscale.names import is_missing
 
-__all__ = ["Column", "Lists", "Values", "coded", "column_of", "factorized", "text_array", "text_of"]
+__all__ = ["Coder", "Column", "Lists", "Values", "coded", "column_of", "factorized", "text_array", "text_of"]
 
 _SEQUENCES = (list, tuple, set, frozenset, np.ndarray)
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -130,11 +130,22 @@ def column_of(cells: Any, name: Any) -> Column:
     return _scalar_column(listed, name)
 
 
+class Coder(dict[Any, int]):
+    """Numbers values in the order in which they are first seen."""
+
+    def __missing__(self, value: Hashable) -> int:
+        code = self[value] = len(self)
+        return code
+
+    def codes(self, values: Iterable[Hashable]) -> NDArray[np.int32]:
+        """Number of each value."""
+        return np.fromiter(map(self.__getitem__, values), dtype=np.int32)
+
+
 def coded(values: Iterable[Hashable]) -> tuple[NDArray[np.int32], list[Any]]:
     """Number of each value in the order of first sight, and the different values."""
-    code: dict[Any, int] = {}
-    codes = np.fromiter((code.setdefault(value, len(code)) for value in values), dtype=np.int32)
-    return codes, list(code)
+    coder = Coder()
+    return coder.codes(values), list(coder)
 
 
 def factorized(array: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
@@ -196,6 +207,9 @@ def _scalar_column(cells: list[Any], name: Any) -> Column:
             codes, distinct = coded(cells)
     except TypeError as error:
         raise GraphError(f"the column {in_short(name)} has cells that are no plain values ({error})") from None
+    if set(map(type, distinct)) == {str}:
+        own, texts = coded(map(str.strip, distinct))
+        return Column(own[codes], text_array(texts))
     present = np.array([not is_missing(value) for value in distinct], dtype=bool)
     kept, values = _typed([_plain(value) for value, is_there in zip(distinct, present, strict=True) if is_there])
     code = np.full(len(distinct) + 1, -1, dtype=np.int32)

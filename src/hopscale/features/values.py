@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from hopscale.features.base import Settings, frequent, indicator, one_hot, texts_of
 from hopscale.features.cells import BOOLEANS, split, words
-from hopscale.features.table import Lists, Values
+from hopscale.features.table import Coder, Lists, Values, text_array
 
-__all__ = ["Boolean", "Category", "Items", "Words"]
+__all__ = ["Boolean", "Category", "Items", "Words", "items_of", "words_of"]
 
 RARE = "(rare)"
 
 _MOST_COMMON = 0.5  # of the texts may have a word: those that more have are its language's, not the node's
 _FEW = 20  # texts, among which no word is common
+_AT_ONCE = 1 << 16  # texts whose words are held as objects
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Items:
 
     @classmethod
     def learn(cls, values: Values, counts: NDArray[Any], settings: Settings, separator: str = ";") -> tuple[Items, int]:
-        lists = _items(values, separator)
+        lists = items_of(values, separator)
         kept, folded, _ = frequent(lists.vocabulary.tolist(), _cells_with(lists, counts), settings)
         return cls(kept, separator), folded
 
@@ -87,8 +88,7 @@ class Items:
         return self.values
 
     def encode(self, values: Values) -> tuple[sp.csr_array, NDArray[np.bool_]]:
-        lists = _items(values, self.separator)
-        return _encoded(lists, self.values)
+        return _encoded(items_of(values, self.separator), self.values)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Words:
 
     @classmethod
     def learn(cls, values: Values, counts: NDArray[Any], settings: Settings) -> tuple[Words, int]:
-        lists = Lists.of(list(map(words, texts_of(values, cls.kind))))
+        lists = words_of(values)
         found, total = _cells_with(lists, counts), int(counts.sum())
         common = found > _MOST_COMMON * total if total >= _FEW else np.zeros(len(found), dtype=bool)
         kept, folded, _ = frequent(lists.vocabulary[~common].tolist(), found[~common], settings)
@@ -111,10 +111,28 @@ class Words:
         return self.values
 
     def encode(self, values: Values) -> tuple[sp.csr_array, NDArray[np.bool_]]:
-        return _encoded(Lists.of(list(map(words, texts_of(values, self.kind)))), self.values)
+        return _encoded(words_of(values), self.values)
 
 
-def _items(values: Values, separator: str) -> Lists:
+class WordLists(Lists):
+    """Words of texts, which are not to be taken apart again."""
+
+
+def words_of(values: Values) -> WordLists:
+    """Words of each value; those of :class:`WordLists` are known."""
+    if isinstance(values, WordLists):
+        return values
+    texts, coder = texts_of(values, Words.kind), Coder()
+    lengths, codes = [np.zeros(1, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
+    for start in range(0, len(texts), _AT_ONCE):
+        found, indptr = words(texts[start : start + _AT_ONCE])
+        codes.append(coder.codes(found))
+        lengths.append(np.diff(indptr))
+    return WordLists(np.cumsum(np.concatenate(lengths)), np.concatenate(codes), text_array(list(coder)))
+
+
+def items_of(values: Values, separator: str) -> Lists:
+    """Items of each value; those of lists are known."""
     if isinstance(values, Lists):
         return values
     return Lists.of([split(text, separator) for text in texts_of(values, Items.kind)])
