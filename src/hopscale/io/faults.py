@@ -100,8 +100,9 @@ def cells_per_line(rows: Rows) -> NDArray[np.int64]:
     Examples
     --------
     >>> from hopscale.io.rows import read_rows
-    >>> cells_per_line(read_rows(b'a,b\\n\\nc,"d,e"\\nf\\n"g,h\\n', "e.csv", False, node_columns=2))
-    array([ 2,  0,  2,  1, -1])
+    >>> rows = read_rows(b'a,b\\n\\nc,"d,e"\\n"f\\ng",h\\n', "e.csv", False, node_columns=2)
+    >>> cells_per_line(rows)
+    array([ 2,  0,  2, -1, -1])
     """
     pieces = []
     start, body = rows.start, rows.body
