@@ -121,7 +121,10 @@ class TestStandardInput:
             [*HOPSCALE, "info", "--edges", "-", "--json"], input=b"0,1\n1,2\n\n9", capture_output=True, check=False
         )
         assert done.returncode == 1
-        assert done.stderr.decode() == "hopscale: standard input, line 4: 1 column(s) instead of 2\n"
+        refusal = (
+            "hopscale: standard input, line 4: 1 column(s) instead of 2; to leave such lines out, give --skip-bad-lines"
+        )
+        assert done.stderr.decode() == f"{refusal}\n"
 
 
 class TestStandardOutput:

@@ -149,6 +149,7 @@ class TestRefuses:
             assert "node row 1, node column 0" in message
         message = refused(PAIR, F)
         assert why in message
+        assert ("hopscale.features.signed" in message) is (why == "negative")
         assert "node row 1, feature column 2" in message
 
     def test_duplicates_do_not_hide_a_negative_weight(self):

@@ -14,6 +14,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import hopscale
 from hopscale import MUSAE, AttributedGraph, evaluate, from_edges, from_networkx, from_pyg, from_tables, read_graph
@@ -359,9 +364,11 @@ class TestFrames:
         with pytest.raises(GraphError, match="'z'"):
             AttributedGraph(adjacency(), frame("in order"), node_ids=IDS, feature_names=["x", "y"])
 
-    def test_a_missing_cell_is_named(self):
+    @pytest.mark.parametrize("dtype", ["float64", "Float64", pd.SparseDtype(float, 0.0)])
+    def test_a_missing_cell_is_named(self, dtype):
         table = frame("shuffled")
         table.loc["n7", "y"] = np.nan
+        table = table.astype(dtype)
         for make in (lambda: from_edges(RING, table), lambda: AttributedGraph(adjacency(), table, node_ids=IDS)):
             with pytest.raises(GraphError, match=r"1 missing cell.*'y' of 'n7'"):
                 make()
@@ -375,6 +382,17 @@ class TestFrames:
         assert graph.adjacency[graph.index_of("n3"), graph.index_of("n8")] == 1
         with pytest.raises(GraphError, match="'n23' is among the rows, but not"):
             AttributedGraph(adjacency_frame("in order").rename(columns={"n23": "other"}))
+
+    def test_numbers_of_any_kind(self):
+        for dtype in ("Int64", "bool", "uint8", "float32"):
+            graph = from_edges(RING, frame("shuffled").astype(dtype))
+            expected = frame("in order").astype(dtype).astype(float).loc[graph.node_ids]
+            np.testing.assert_array_equal(graph.features.toarray(), expected)
+
+    def test_intervals_and_dates_are_no_numbers(self):
+        for column in (pd.interval_range(0, periods=24), pd.date_range("2020", periods=24)):
+            with pytest.raises(GraphError, match="numbers"):
+                from_edges(RING, pd.DataFrame({"x": column}).set_axis(IDS))
 
     def test_every_edge_has_one_weight(self):
         with pytest.raises(GraphError, match="weights"):
@@ -396,6 +414,23 @@ class TestOutput:
         assert framed.index.tolist() == blocks.node_ids.tolist()
         labels = pd.Series(blocks.labels, index=blocks.node_ids).sample(frac=1, random_state=1)
         assert evaluate(framed, labels, splits=1) == evaluate(framed.to_numpy(), blocks.labels, splits=1)
+
+    def test_pipelines_copies_and_global_settings_keep_the_ids(self, blocks):
+        pipeline = make_pipeline(MUSAE(8), StandardScaler()).set_output(transform="pandas")
+        assert pipeline.fit_transform(blocks).index.tolist() == blocks.node_ids.tolist()
+        assert pipeline.transform(blocks).index.tolist() == blocks.node_ids.tolist()
+        framed = clone(MUSAE(8).set_output(transform="pandas")).fit_transform(blocks)
+        assert framed.index.tolist() == blocks.node_ids.tolist()
+        with config_context(transform_output="pandas"):
+            assert MUSAE(8).fit_transform(blocks).index.tolist() == blocks.node_ids.tolist()
+        assert isinstance(MUSAE(8).fit_transform(blocks), np.ndarray)
+
+    @pytest.mark.skipif(sklearn.__version__ < "1.4", reason="scikit-learn has learnt of polars since")
+    def test_polars_has_no_index_and_gets_no_column_that_would_be_a_feature(self, blocks):
+        model = MUSAE(8).set_output(transform="polars")
+        framed = model.fit_transform(blocks)
+        assert framed.columns == model.get_feature_names_out().tolist()
+        np.testing.assert_array_equal(framed.to_numpy(), model.embedding_)
 
     def test_transform_frames_the_graph_that_it_is_given(self, blocks):
         model = MUSAE(8).set_output(transform="pandas").fit(blocks)

@@ -109,7 +109,8 @@ def check_common(values: Any, names: NDArray[Any], ids: NDArray[Any], what: str)
 def _nothing_in_common(names: NDArray[Any], ids: NDArray[Any], what: str) -> GraphError:
     return GraphError(
         f"the ids of {what} and those of the nodes have nothing in common: {what} has {shown_name(names, 0)}, the "
-        f"nodes {shown_name(ids, 0)}. Are they of one type, and have node_ids been given where there is a matrix?"
+        f"nodes {shown_name(ids, 0)}. Are they of one type? Rows of a matrix are called 0, 1, 2, ..., unless node_ids "
+        "names them"
     )
 
 
@@ -267,7 +268,8 @@ def _check_default(index: Any, names: NDArray[Any], ids: NDArray[Any], what: str
 def _check_columns(frame: Any) -> None:
     """Refuse what is no table of numbers."""
     for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
-        if getattr(getattr(dtype, "subtype", dtype), "kind", "O") not in "biuf":
+        kind = getattr(dtype, "subtype", dtype) if _is_sparse(dtype) else dtype
+        if getattr(kind, "kind", "O") not in "biuf":
             raise GraphError(
                 f"the column {in_short(name)} of features holds no numbers ({dtype}): from_tables(edges, nodes=...) "
                 "makes features of any columns"
@@ -283,11 +285,15 @@ def _check_columns(frame: Any) -> None:
 def _numbers(frame: Any, what: str) -> Any:
     """Data frame as a matrix of numbers, sparse if all its columns are."""
     try:
-        if all(hasattr(dtype, "subtype") for dtype in frame.dtypes) and len(frame.columns):
+        if len(frame.columns) and all(map(_is_sparse, frame.dtypes)):
             return frame.sparse.to_coo()
-        return np.asarray(frame, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
+        return frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
         raise GraphError(f"{what} must be a data frame of numbers ({error})") from error
+
+
+def _is_sparse(dtype: Any) -> bool:
+    return str(dtype).startswith("Sparse[")
 
 
 def _check_cells(matrix: sp.csr_array, index: Any, columns: NDArray[Any]) -> None:

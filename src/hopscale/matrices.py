@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError
 
-__all__ = ["OwnArray", "SymmetricArray", "canonical"]
+__all__ = ["ANY_SIGN", "OwnArray", "SymmetricArray", "canonical", "sound", "two_dimensional"]
 
+ANY_SIGN = ". hopscale.features.signed and hopscale.features.binned make features of numbers of any sign"
 _MAX_NODES = np.iinfo(np.int32).max
 
 
@@ -28,7 +29,7 @@ def canonical(matrix: Any, what: str, *, rows: str, columns: str) -> sp.csr_arra
     """Copy of a matrix as canonical float32 CSR, refusing values that mean nothing."""
     try:
         if not isinstance(matrix, OwnArray):
-            matrix = _sound(matrix, what) if sp.issparse(matrix) else _two_dimensional(matrix, what)
+            matrix = sound(matrix, what) if sp.issparse(matrix) else two_dimensional(matrix, what)
         if sp.issparse(matrix) and matrix.format == "coo":
             # Made into CSR at once its duplicates would be added up: -1 + 2 would hide a mistake.
             _check_values(matrix.data, what, rows, columns, lambda entry: tuple(c[entry] for c in matrix.coords))
@@ -58,7 +59,8 @@ def canonical(matrix: Any, what: str, *, rows: str, columns: str) -> sp.csr_arra
     return csr
 
 
-def _two_dimensional(matrix: Any, what: str) -> NDArray[np.float64]:
+def two_dimensional(matrix: Any, what: str) -> NDArray[np.float64]:
+    """An array of numbers in two dimensions."""
     if isinstance(matrix, np.ma.MaskedArray):
         raise GraphError(f"{what} has masked entries, which could mean anything: fill them, with 0 where nothing is")
     array = np.asarray(matrix)
@@ -71,7 +73,7 @@ def _two_dimensional(matrix: Any, what: str) -> NDArray[np.float64]:
     return array
 
 
-def _sound(matrix: Any, what: str) -> Any:
+def sound(matrix: Any, what: str) -> Any:
     """A sparse matrix as CSR, CSC, BSR or COO whose arrays fit each other.
 
     Everything in SciPy takes that for granted: an index out of range is written to, wherever in memory that is.
@@ -142,4 +144,5 @@ def _check_values(
             raise GraphError(
                 f"{what} has {int(wrong.sum())} value(s) that are {why}; the first is "
                 f"{data[entry]} at {rows} row {int(row)}, {columns} column {int(column)}"
+                + (ANY_SIGN if why == "negative" and columns == "feature" else "")
             )

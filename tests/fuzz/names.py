@@ -26,6 +26,7 @@ import scipy.sparse as sp
 from kernel_arguments import call, valid
 
 import hopscale
+from fuzz import tables
 from hopscale import datasets, tasks
 from hopscale import io as doors
 from hopscale.cli.commands import hopscale as program
@@ -425,6 +426,7 @@ SPACE = {
     **{name: getattr(doors, name) for name in doors.__all__},
     **{name: getattr(hopscale, name) for name in ("AttributedGraph", "PMI", "SGNS", "load", "load_model", "evaluate")},
     **LIBRARIES,
+    **{name: getattr(tables, name) for name in ("encoded", "restored", "dense")},
     "tasks": tasks,
     "unpickled": unpickled,
 }

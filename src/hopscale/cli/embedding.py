@@ -85,7 +85,7 @@ def embed(
     if not (tables or save or score):
         raise click.UsageError("nothing to write: give --output, --feature-output, --save or --score")
     formats = checked_outputs([path for path, _ in tables], save, files.paths, format_name)
-    graph = files.read(say=console.say if files.node_table else None)
+    graph = files.read(say=console.say)
     if score and graph.labels is None:
         raise click.UsageError(f"there is nothing to score on: {files.graph} has no labels; --labels goes with --edges")
     for path, what in tables:
@@ -135,7 +135,7 @@ def transform(
     formats = checked_outputs([output], None, [model, *files.paths], format_name)
     effective_jobs(n_jobs)  # refuses a number that makes no sense
     learner = saved_model(model).set_params(verbose=not console.quiet, n_jobs=n_jobs)
-    graph = named_as_in(learner, files.read_for(learner))
+    graph = named_as_in(learner, files.read_for(learner, say=console.say))
     check_exportable(graph.node_ids, formats[output])
     console.say(described(graph))
     vectors, seconds = timed(lambda: learner.transform(graph))

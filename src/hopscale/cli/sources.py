@@ -18,7 +18,8 @@ from hopscale.exceptions import FileFormatError
 from hopscale.features.encoded import KINDS, METHODS
 from hopscale.graph import AttributedGraph, Directed
 from hopscale.io import read_graph
-from hopscale.io.content import existing
+from hopscale.io.content import content_kind, existing
+from hopscale.io.files import ATTRIBUTED
 from hopscale.models import NodeEmbedding, load_model
 
 __all__ = ["STREAM", "GraphFiles", "file_option", "looks_like_model", "model_size", "saved_model", "with_graph"]
@@ -84,8 +85,8 @@ class GraphFiles:
         """Refuse what makes no sense together."""
         if (self.edges is None) == (self.graph is None):
             raise click.UsageError("give a graph: either --edges (and --features or --nodes) or --graph")
-        for option in ("id_column", "columns"):
-            if getattr(self, option) and self.node_table is None:
+        for option, has_table in (("id_column", self.node_table is not None), ("columns", self.has_table)):
+            if getattr(self, option) and not has_table:
                 raise click.UsageError(f"{flag(option)} speaks of a node table: give --nodes")
         if self._given.count(STREAM) > 1:
             raise click.UsageError("only one of the files can come from standard input")
@@ -95,9 +96,14 @@ class GraphFiles:
                     raise click.UsageError(f"{flag(option)} means nothing to a data set that is given by its name")
 
     @property
+    def has_table(self) -> bool:
+        """Whether nodes come with a table, in a file of its own or as attributes in one of GraphML or GML."""
+        return self.node_table is not None or (self.graph is not None and content_kind(self.graph) in ATTRIBUTED)
+
+    @property
     def have_labels(self) -> bool:
         """Whether labels were given, in a file of their own or as a column of the nodes."""
-        return self.labels is not None or (self.node_table is not None and self.label_column is not None)
+        return self.labels is not None or (self.has_table and self.label_column is not None)
 
     def read(self, *, say: Callable[[str], None], **more: Any) -> AttributedGraph:
         """The graph; ``say`` is told what was understood of each file, and ``more`` passed on to ``read_graph``."""
@@ -112,15 +118,11 @@ class GraphFiles:
         }
         settings |= {name: sys.stdin.buffer if path == STREAM else path for name, path in files.items()}
         settings["header"] = {name: self.header if header is None else header for name, header in headers.items()}
-        lines: list[str] = []
-        graph = read_graph(**settings, say=lines.append, **more)
-        for line in lines:  # not before all is read, so that an error stands alone
-            say(line)
-        return graph
+        return read_graph(**settings, say=say, **more)
 
     def read_for(self, model: NodeEmbedding, *, say: Callable[[str], None]) -> AttributedGraph:
         """The graph, with a node table read as the one that the model was learnt from."""
-        if self.node_table is None:
+        if not self.has_table or (self.node_table is None and model.encoder_ is None):
             return self.read(say=say)
         if model.encoder_ is None:
             raise click.UsageError("--nodes means nothing to a model that was not learnt from a node table")
@@ -191,7 +193,8 @@ _GRAPH_OPTIONS = (
         metavar="NAME=KIND",
         multiple=True,
         callback=lambda context, option, given: _kinds(given),
-        help=f"What a column of --nodes holds, where the guess is wrong: {', '.join((*KINDS, *METHODS, 'drop'))}.",
+        help="What a column of --nodes, or an attribute in a GraphML file, holds, where the guess is wrong: "
+        f"{', '.join((*KINDS, *METHODS, 'drop'))}.",
     ),
     _header(None),
     _header("edges"),
@@ -213,7 +216,8 @@ _LABEL_OPTIONS = (
     click.option("--node-column", help="Column of --labels with the nodes.  [default: the first]"),
     click.option(
         "--label-column",
-        help="Column of --labels, or else of --nodes, with the labels.  [default: the last of --labels]",
+        help="Column of --labels, or else of --nodes or a GraphML file, with the labels.  "
+        "[default: the last of --labels]",
     ),
     _header("labels"),
 )

@@ -15,6 +15,7 @@ from hopscale.features.base import Settings, texts_of
 from hopscale.features.cells import vector_in
 from hopscale.features.scales import bin_edges, bin_names
 from hopscale.features.table import Lists, Values
+from hopscale.matrices import sound, two_dimensional
 
 __all__ = ["Vector", "binned", "signed"]
 
@@ -130,17 +131,16 @@ class Vector:
 
 def _numbers(matrix: Any) -> Any:
     """A matrix of finite numbers, sparse or not."""
-    numbers: Any
     try:
-        numbers = (
-            sp.csr_array(matrix, dtype=np.float64) if sp.issparse(matrix) else np.asarray(matrix, dtype=np.float64)
-        )
-    except (TypeError, ValueError) as error:
+        if sp.issparse(matrix):
+            numbers = sp.csr_array(sound(matrix, "the matrix"), dtype=np.float64)
+            numbers.sum_duplicates()
+        else:
+            numbers = two_dimensional(matrix, "the matrix")
+    except (TypeError, ValueError, ArithmeticError) as error:
+        if isinstance(error, GraphError):
+            raise
         raise GraphError(f"expected a matrix of numbers, not {type(matrix).__name__} ({error})") from None
-    if numbers.ndim != 2:
-        raise GraphError(f"expected a matrix of two dimensions, but it has shape {numbers.shape}")
-    if sp.issparse(numbers):
-        numbers.sum_duplicates()
     wrong = ~np.isfinite(numbers.data if sp.issparse(numbers) else numbers)
     if wrong.any():
         raise GraphError(f"the matrix has {int(wrong.sum())} value(s) that are not finite")

@@ -20,7 +20,7 @@ from hopscale.graph import AttributedGraph, Directed
 from hopscale.indexed import labels_at
 from hopscale.io.naming import Names, as_names, known_rows, united
 from hopscale.io.node_table import EncodedNodes
-from hopscale.matrices import OwnArray, SymmetricArray
+from hopscale.matrices import ANY_SIGN, OwnArray, SymmetricArray
 from hopscale.names import DistinctNames, name_array
 
 __all__ = ["FeatureEntries", "amounts", "assemble", "label_array", "labels_at"]
@@ -111,6 +111,7 @@ def amounts(values: Iterable[Any] | NDArray[Any], what: str, where: Callable[[in
             raise GraphError(
                 f"the {what} of {where(row)} is {array[row]:g}, which is {why}"
                 + (f" ({more} more like it)" if more else "")
+                + (ANY_SIGN if what == "value" and why == "negative" else "")
             )
     return array
 

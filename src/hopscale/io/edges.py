@@ -213,6 +213,7 @@ def _endpoints(edges: Any) -> Names:
         ends = Names.of([])
     else:
         hint = "; transpose it" if pairs.ndim == 2 and pairs.shape[0] == 2 else ""
+        hint = "; a table with other columns goes to from_tables(edges)" if has_index(edges) else hint
         raise GraphError(f"edges must have two columns, but has shape {pairs.shape}{hint}")
     ends = ends.reshaped(2)
     if ends.vocabulary.dtype != np.int64:

@@ -25,18 +25,19 @@ from hopscale.io.ids import whole_if_all
 from hopscale.io.label_file import read_labels
 from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown, known_rows
 from hopscale.io.node_file import read_node_table
-from hopscale.io.node_table import NodeTable, encode_nodes, table_of_nodes
+from hopscale.io.node_table import NodeTable, check_kinds, encode_nodes, table_of_nodes
 from hopscale.io.npz import read_npz
 from hopscale.io.parquet import is_parquet, parquet_edges, parquet_features, parquet_labels, parquet_table
 from hopscale.io.rows import Rows, read_rows
 
-__all__ = ["WHOLE_GRAPHS", "read_graph"]
+__all__ = ["ATTRIBUTED", "WHOLE_GRAPHS", "read_graph"]
 
 _PathLike = str | os.PathLike[str]
 _File = _PathLike | BinaryIO
 _FILES = ("edges", "features", "labels", "nodes")
 # Kinds of files that hold edges, features and labels.
-WHOLE_GRAPHS = (".npz", ".graphml", ".gml")
+ATTRIBUTED = (".graphml", ".gml")  # whose attributes are columns of a table of nodes
+WHOLE_GRAPHS = (".npz", *ATTRIBUTED)
 
 
 def read_graph(
@@ -170,6 +171,7 @@ def read_graph(
     check_unknown(unknown)
     check_attributes(source=source, target=target, weight=weight, value=value)
     check_attributes(node_column=node_column, label_column=label_column, id_column=id_column)
+    check_kinds(columns)
     files = _Files(
         header=_header_of_each(header),
         skip_bad_lines=switch("skip_bad_lines", skip_bad_lines),

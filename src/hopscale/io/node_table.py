@@ -21,7 +21,7 @@ from hopscale.io.columns import is_whole
 from hopscale.io.matching import can_be_ids, ids_like_edges, likely_id_column
 from hopscale.io.naming import Names, rows_of
 
-__all__ = ["EncodedNodes", "NodeTable", "chosen_encoder", "encode_nodes", "table_of_nodes"]
+__all__ = ["EncodedNodes", "NodeTable", "check_kinds", "chosen_encoder", "encode_nodes", "table_of_nodes"]
 
 
 @dataclass(frozen=True)
@@ -175,8 +175,15 @@ def encode_nodes(
     return EncodedNodes(listed, features, chosen, label)
 
 
+def check_kinds(columns: Any) -> None:
+    """Refuse kinds of columns that are not given by name; the encoder looks at the rest."""
+    if columns is not None and not (isinstance(columns, Mapping) and all(isinstance(name, str) for name in columns)):
+        raise ParameterError(f"must be a mapping from names to kinds, not {in_short(columns)}", parameter="columns")
+
+
 def chosen_encoder(encoder: Any, columns: Any) -> tuple[FeatureEncoder, bool]:
     """The encoder to use, and whether it is fitted."""
+    check_kinds(columns)
     if encoder is None:
         return FeatureEncoder(columns), False
     if not isinstance(encoder, FeatureEncoder):
@@ -185,6 +192,7 @@ def chosen_encoder(encoder: Any, columns: Any) -> tuple[FeatureEncoder, bool]:
         if columns is not None:
             raise ParameterError("cannot be given with an encoder that is fitted", parameter="columns")
         return encoder, True
+    check_kinds(encoder.columns)
     return clone(encoder).set_params(columns={**(encoder.columns or {}), **(columns or {})} or None), False
 
 

@@ -93,9 +93,9 @@ def tensor_features(tensor: Any, name: str | None, dense: Dense, encoder: Any) -
     data = matrix.data if sp.issparse(matrix) else matrix
     if data.dtype.kind == "f" and data.min(initial=0) < 0:
         raise GraphError(
-            f"{what} has negative numbers, down to {data.min():g}, but features are non-negative: dense='signed' gives "
-            "every column two features, of its positive and of its negative numbers, dense='binned' one for each of "
-            "some bins of its values"
+            f"{what} has negative numbers, down to {data.min():g}, but features are non-negative: from_pyg and from_dgl "
+            "make two features of every column by dense='signed', of its positive and of its negative numbers, and one "
+            "for each of some bins of its values by dense='binned'; features=None leaves all of them out"
         )
     return TensorFeatures(matrix)
 
@@ -203,6 +203,8 @@ def vectors_of(vectors: Any, graph: AttributedGraph) -> NDArray[Any]:
 
 def arrays_of(graph: AttributedGraph, vectors: Any, *, sparse: bool) -> dict[str, Any]:
     """What a graph is made of in PyTorch: ``edges`` (2, m), ``weights``, ``x`` and ``y``; None where there is none."""
+    if not isinstance(graph, AttributedGraph):
+        raise GraphError(f"expected an AttributedGraph, not {type(graph).__name__}: make one by hopscale.io.as_graph")
     coo = graph.adjacency.tocoo()
     x: Any = None
     if vectors is not None:

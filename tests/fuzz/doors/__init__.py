@@ -1,6 +1,6 @@
 """A function for every door: random inputs for it, as lines of Python."""
 
-from fuzz.doors import commands, files, indexed, kernels, models, objects, others
+from fuzz.doors import commands, files, indexed, kernels, models, node_tables, objects, others
 from fuzz.doors.registry import DOORS, line
 
-__all__ = ["DOORS", "commands", "files", "indexed", "kernels", "line", "models", "objects", "others"]
+__all__ = ["DOORS", "commands", "files", "indexed", "kernels", "line", "models", "node_tables", "objects", "others"]
