@@ -316,10 +316,12 @@ class TestDefaultIndex:
         named = pd.Series(["a", "b", "c"]).rename_axis("id")
         assert from_edges(edges, labels=named, node_ids=ids).labels.tolist() == ["c", "a", "b"]
 
-    def test_a_column_of_ids_is_no_feature(self):
-        table = pd.DataFrame({"id": [2, 1, 0], "x": [1.0, 2.0, 3.0]})
-        with pytest.raises(GraphError, match=r'column.*set_index\("id"\)'):
+    @pytest.mark.parametrize("name", ["id", "user_id", "userId", "Page ID", "node"])
+    def test_a_column_of_ids_is_no_feature(self, name):
+        table = pd.DataFrame({name: [2, 1, 0], "x": [1.0, 2.0, 3.0]})
+        with pytest.raises(GraphError, match=rf'column.*set_index\("{name}"\)'):
             from_edges([(0, 1), (1, 2)], table)
+        assert from_edges([(0, 1), (1, 2)], table.assign(**{name: [0, 1, 1]})).n_features == 2  # a word like any other
 
     def test_tables_without_an_index_are_no_matrices(self):
         for table in (pl.DataFrame({"x": [1.0, 2.0]}), pl.DataFrame({"x": [1.0, 2.0]}).to_arrow()):

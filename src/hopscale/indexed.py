@@ -6,6 +6,7 @@ pandas is never imported: its objects, and those of libraries that are made alik
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import compress, islice, repeat
 from typing import Any
@@ -31,7 +32,7 @@ __all__ = [
     "rows_by_id",
 ]
 
-_ID_COLUMNS = {"id", "node", "node_id", "nodeid"}
+_ID_COLUMN = re.compile(r"(.*[_ .-])?(id|ID|Id|node|Node|index)|.*[a-z](Id|ID)")
 
 
 def has_index(values: Any) -> bool:
@@ -274,8 +275,8 @@ def _check_columns(frame: Any) -> None:
                 f"the column {in_short(name)} of features holds no numbers ({dtype}): from_tables(edges, nodes=...) "
                 "makes features of any columns"
             )
-    ids = [name for name in frame.columns if isinstance(name, str) and name.lower() in _ID_COLUMNS]
-    if is_default(frame.index) and ids:
+    ids = [name for name in frame.columns if isinstance(name, str) and _ID_COLUMN.fullmatch(name)]
+    if is_default(frame.index) and ids and len(frame[ids[0]].drop_duplicates()) == len(frame):
         raise GraphError(
             f"features has a column {in_short(ids[0])}, which would be a feature like the others: make it the index, "
             f'by .set_index("{ids[0]}")'

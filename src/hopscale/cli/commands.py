@@ -46,6 +46,10 @@ _COMMANDS = {
         "searching",
         "Features that each of NODES does not have but should, by a saved MODEL and the nodes' neighbours.",
     ),
+    "clusters": (
+        "searching",
+        "Cluster of each node, one of NUMBER, by the vectors of a saved MODEL: k-means on vectors of length one.",
+    ),
     "info": ("information", "What is in PATH: a saved model, a graph as a file or by name, or a list of edges."),
     "datasets": (
         "data",

@@ -118,11 +118,7 @@ class GraphFiles:
         }
         settings |= {name: sys.stdin.buffer if path == STREAM else path for name, path in files.items()}
         settings["header"] = {name: self.header if header is None else header for name, header in headers.items()}
-        lines: list[str] = []
-        graph = read_graph(**settings, say=lines.append, **more)
-        for line in lines:  # not before all is read, so that an error stands alone
-            say(line)
-        return graph
+        return read_graph(**settings, say=say, **more)
 
     def read_for(self, model: NodeEmbedding, *, say: Callable[[str], None]) -> AttributedGraph:
         """The graph, with a node table read as the one that the model was learnt from."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from xml.parsers import expat
 
-from hopscale.exceptions import FileFormatError, GraphError, MissingPackageError, Setting, in_short
-from hopscale.graph import AttributedGraph, Directed, DirectedGraphError
+from hopscale.exceptions import DirectedGraphError, FileFormatError, GraphError, MissingPackageError, Setting, in_short
+from hopscale.graph import AttributedGraph, Directed
 from hopscale.io.columns import all_whole
 from hopscale.io.content import read_content
 from hopscale.io.networkx import from_networkx

@@ -93,9 +93,9 @@ def tensor_features(tensor: Any, name: str | None, dense: Dense, encoder: Any) -
     data = matrix.data if sp.issparse(matrix) else matrix
     if data.dtype.kind == "f" and data.min(initial=0) < 0:
         raise GraphError(
-            f"{what} has negative numbers, down to {data.min():g}, but features are non-negative: from_pyg and from_dgl "
-            "make two features of every column by dense='signed', of its positive and of its negative numbers, and one "
-            "for each of some bins of its values by dense='binned'; features=None leaves all of them out"
+            f"{what} has negative numbers, down to {data.min():g}, but features are non-negative: from_pyg and "
+            "from_dgl make two features of every column by dense='signed', of its positive and of its negative "
+            "numbers, and one for each of some bins of its values by dense='binned'; features=None leaves them out"
         )
     return TensorFeatures(matrix)
 

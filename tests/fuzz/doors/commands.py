@@ -40,6 +40,7 @@ def command_line(m):
         lambda: ["'neighbors'", model, repr(m.choice(["--feature", "--nodes-of"])), repr(m.choice(["1", "2", *TEXTS]))],
         lambda: ["'suggest-links'", model, *m.sample([*graph, "'0'", "'1'"], m.randint(0, 6))],
         lambda: ["'suggest-links'", model, *graph, "'-k'", repr(m.choice(["1", "99", *TEXTS]))],
+        lambda: ["'clusters'", model, repr(m.choice(["1", "2", *TEXTS]))],
         lambda: ["'suggest-features'", model, repr(m.choice(["0", "1", *TEXTS])), *graph],
         lambda: ["'explain'", model, repr(m.choice(["0", "1", *TEXTS]))],
         lambda: ["'embed'", *graph, "'-o'", "out('v.csv')", *small],
