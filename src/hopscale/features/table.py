@@ -122,7 +122,7 @@ def column_of(cells: Any, name: Any) -> Column:
         raise GraphError(f"the column {in_short(name)} must be a list or an array, not {in_short(cells)}")
     if isinstance(cells, np.ma.MaskedArray):
         raise GraphError(f"the column {in_short(name)} has masked entries: fill them, with None where nothing is")
-    if isinstance(cells, np.ndarray) and cells.dtype.kind != "O":
+    if isinstance(cells, np.ndarray) and (cells.dtype.kind != "O" or cells.ndim == 0):
         return _array_column(cells, name)
     listed = cells.tolist() if isinstance(cells, np.ndarray) and cells.ndim == 1 else list(cells)
     if any(issubclass(kind, _SEQUENCES) for kind in set(map(type, listed))):
