@@ -17,7 +17,8 @@ HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 DOCS = HERE.parent / "docs"
 PAPER = DOCS / "paper"
-SHOWN = (HERE.parent / "README.md", DOCS / "robustness.md", DOCS / "tables.md", PAPER / "rivals.md")
+PAGES = ("robustness.md", "tables.md", "recipes.md")
+SHOWN = (HERE.parent / "README.md", *(DOCS / page for page in PAGES), PAPER / "rivals.md")
 
 _BLOCK = re.compile(r"<!-- benchmarks:([a-z0-9_]+) -->\n(.*?)<!-- /benchmarks -->", re.DOTALL)
 _MARK = re.compile(r"<!-- /?benchmarks")

@@ -59,7 +59,7 @@ class TestList:
 
     def test_lines_for_people(self):
         header, *lines = run().stdout.splitlines()
-        assert header.split() == ["name", "nodes", "edges", "features", "per", "node", "task", "where"]
+        assert header.split() == ["name", "nodes", "edges", "features", "used", "per", "node", "task", "where"]
         assert [line.split()[0] for line in lines] == names()
         by_name = {line.split()[0]: line.split()[1:] for line in lines}
         assert by_name["github"] == ["37,700", "289,003", "4,005", "18.31", "2", "classes", "to", "download"]

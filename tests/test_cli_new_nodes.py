@@ -41,6 +41,23 @@ class TestExtend:
         assert ids == expected[0].tolist() == ["zoe", "max"]
         np.testing.assert_array_equal(vectors, expected[1])
 
+    def test_rows_of_a_node_table(self, folder):
+        people = "who,country,age\nann,FR,20\nbob,DE,31\neve,FR,40\njoe,DE,55\nkim,FR,28\n"
+        newcomers = "who,country,age\nmax,DE,50\nzoe,FR,22\nann,DE,99\n"  # what ann is, is known
+        (folder / "people.csv").write_text(people)
+        (folder / "newcomers.csv").write_text(newcomers)
+        edges = ["--edges", folder / "edges.csv", "--nodes", folder / "people.csv"]
+        succeeded("embed", *edges, "--dimensions", 8, "--window", 1, "--keep-graph", "--save", folder / "m", "-q")
+        rows = ["--edges", folder / "new.csv", "--nodes", folder / "newcomers.csv"]
+        succeeded("extend", folder / "m", *rows, "-o", folder / "v.csv", "-q")
+        ids, vectors = vectors_in(folder / "v.csv")
+        (folder / "all.csv").write_text(EDGES + "zoe,ann\nmax,zoe\neve,max\n")
+        (folder / "people.csv").write_text(people + "max,DE,50\nzoe,FR,22\n")
+        whole = read_graph(folder / "all.csv", nodes=folder / "people.csv", encoder=load_model(folder / "m").encoder_)
+        expected = dict(zip(whole.node_ids.tolist(), load_model(folder / "m").transform(whole), strict=True))
+        np.testing.assert_allclose(vectors, [expected[node] for node in ids], atol=1e-6)
+        assert set(ids) == {"zoe", "max"}
+
     def test_the_file_of_the_model_stays_as_it_is(self, folder):
         before = (folder / "kept").read_bytes()
         succeeded("extend", folder / "kept", *new(folder), "-o", folder / "v.npz")

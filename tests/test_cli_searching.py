@@ -141,3 +141,14 @@ class TestSuggestions:
         (tmp_path / "e.csv").write_text("".join(f"{u},{v}\n" for u, v in edges))
         [row] = answer("suggest-links", tmp_path / "m", 3, "--edges", tmp_path / "e.csv")["answers"]
         assert {other["node"] for other in row["links"]}.isdisjoint({1, 2, 4, 5})
+
+
+def test_clusters(files, graph):
+    model = load_model(files / "model.safetensors")
+    document = answer("clusters", files / "model.safetensors", 3, "--scale", 1)
+    expected = model.clusters(3, scale=1).tolist()
+    assert pairs(document["clusters"], "node", "cluster") == list(zip(graph.node_ids.tolist(), expected, strict=True))
+    lines = succeeded("clusters", files / "model.safetensors", 3).stdout.splitlines()
+    assert [line.split()[0] for line in lines] == graph.node_ids.tolist()
+    refused("clusters", files / "model.safetensors", 0, code=2)
+    assert "n-clusters must be at most 11" in refused("clusters", files / "model.safetensors", 99, code=2)

@@ -91,6 +91,19 @@ class TestMany:
             graph = read_graph(path, skip_bad_lines=True)
         assert graph.node_ids.tolist() == ["ann\nlee", "bob", "eve"]
 
+    def test_lines_are_counted_right_after_odd_ones(self, edge_file):
+        for odd in ('""', "", " ", '"a ""b""\nc",d,1', '5" x,6" x,1'):
+            path = edge_file(GOOD[0], odd, GOOD[1], "bob,,1", GOOD[2])
+            line = 4 + odd.count("\n")
+            with pytest.raises(FileFormatError, match=rf"e\.csv, line {line}: column 2 is empty"):
+                read_graph(path)
+
+    def test_signs_of_inches_are_no_quotes(self, edge_file):
+        path = edge_file('5" pipe,6" pipe,1', "zoe", '6" pipe,7,2', '7,"8 ""inch""",3')
+        with pytest.warns(HopscaleWarning, match=r"1 bad line\(s\) skipped, 3 row\(s\) read: line 2 "):
+            graph = read_graph(path, skip_bad_lines=True)
+        assert graph.node_ids.tolist() == ['5" pipe', '6" pipe', "7", '8 "inch"']
+
     def test_a_bad_first_line(self, edge_file):
         path = edge_file("made by hand", *GOOD)
         with pytest.warns(HopscaleWarning, match=r"1 bad line\(s\) skipped, 4 row\(s\) read: line 1 "):

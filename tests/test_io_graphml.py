@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from hopscale import DeepWalk, read_graph
+from hopscale import DeepWalk, load_model, read_graph
 from hopscale.cli.commands import hopscale
 from hopscale.exceptions import FileFormatError, ParameterError
 
@@ -51,6 +51,20 @@ class TestReading:
         assert any(name.startswith("age=") for name in own)
         assert [column.column for column in graph.encoder.describe()] == ["age", "member"]
         assert "team=blue" in read_graph(written(club())).feature_names.tolist()
+
+    def test_attributes_can_be_overridden_and_encoded_as_before(self, written):
+        said = []
+        path = written(club())
+        graph = read_graph(path, label_column="team", columns={"age": "drop"}, say=said.append)
+        assert graph.feature_names.tolist() == ["member=no", "member=yes"]
+        assert "12 nodes and 12 edges" in said[0]
+        assert "member" in said[0]
+        other = nx.Graph([("x", "y")])
+        nx.set_node_attributes(other, True, "member")
+        nx.set_node_attributes(other, 99, "height")
+        again = read_graph(written(other, "other"), encoder=graph.encoder)
+        assert again.feature_names.tolist() == graph.feature_names.tolist()
+        assert again.features.toarray().tolist() == [[0, 1], [0, 1]]
 
     def test_ids_that_are_whole_numbers(self, written):
         graph = read_graph(written(club()))
@@ -112,6 +126,28 @@ class TestReading:
         assert "--directed symmetrize" in run.output
         run = CliRunner().invoke(hopscale, [*command, "--directed", "symmetrize"])
         assert run.exit_code == 0, run.output
+
+
+def test_command_line_scores_labels_and_places_other_graphs(tmp_path):
+    rng = np.random.default_rng(0)
+    for name in ("here", "there"):
+        graph = nx.planted_partition_graph(2, 30, 0.4, 0.02, seed=3 if name == "here" else 4)
+        graph.graph.clear()
+        for i in graph:
+            own = i // 30 if rng.random() < 0.9 else rng.integers(2)
+            graph.nodes[i].clear()
+            graph.nodes[i].update(team="ab"[i // 30], city=["Rome", "Oslo"][own], note=f"{rng.integers(10**9)}")
+        nx.write_graphml(graph, tmp_path / f"{name}.graphml")
+    here, there, model, vectors = (str(tmp_path / x) for x in ("here.graphml", "there.graphml", "m.st", "v.csv"))
+    options = ["--graph", here, "--label-column", "team", "--column", "note=drop", "--save", model]
+    run = CliRunner().invoke(hopscale, ["embed", *options, "--dimensions", "8", "--json"])
+    assert run.exit_code == 0, run.output
+    assert load_model(model).feature_names_.tolist() == ["city=Oslo", "city=Rome"]
+    run = CliRunner().invoke(hopscale, ["transform", model, "--graph", there, "-o", vectors])
+    assert run.exit_code == 0, run.output
+    assert len((tmp_path / "v.csv").read_text().splitlines()) == 61
+    run = CliRunner().invoke(hopscale, ["embed", "--graph", "digits", "--column", "a=drop", "--score"])
+    assert run.exit_code == 2
 
 
 LAUGHS = b"""<?xml version="1.0"?>

@@ -184,7 +184,6 @@ class TestFeatures:
             from_networkx(graph, features=wrong)
 
     def test_a_list_of_attributes_is_a_table(self):
-        pytest.importorskip("hopscale.features")
         graph = friends()
         nx.set_node_attributes(graph, {"bob": "chess", "ann": "chess", "eve": "go", "zoe": "go"}, "club")
         nx.set_node_attributes(graph, {"bob": True, "ann": False, "eve": False, "zoe": True}, "member")

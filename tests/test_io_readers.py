@@ -91,10 +91,14 @@ def rowwise(rows, groups, amount_at):
         return None
     names = [Names.of([cells[position] for cells in table for position in group]) for group in groups]
     names = [group.reshaped(len(at)) for group, at in zip(names, groups, strict=True)]
+    return names, None if amount_at is None else np.array([number(cells[amount_at]) for cells in table])
+
+
+def number(text):
     try:
-        return names, None if amount_at is None else np.array([float(cells[amount_at]) for cells in table])
+        return float(text)
     except ValueError:
-        return None
+        return np.nan
 
 
 def outcome(path, **options):

@@ -133,11 +133,15 @@ class TestReading:
         for make in (lambda: from_pyg(data(x=negative)), lambda: from_dgl(DGLGraph({"feat": negative}))):
             with pytest.raises(GraphError, match=r"-0.5.*dense='signed'.*dense='binned'"):
                 make()
-        pytest.importorskip("hopscale.features")
         graph = from_pyg(data(x=negative), dense="signed")
         assert graph.n_features == 4
         np.testing.assert_array_equal(graph.features.toarray()[:, 1::2], np.maximum(0.5 - X, 0))
-        assert from_dgl(DGLGraph({"feat": negative}), dense="binned").features.toarray().sum() == 8
+        assert graph.feature_names.tolist() == ["x=0+", "x=0-", "x=1+", "x=1-"]
+        binned = from_dgl(DGLGraph({"feat": negative}), dense="binned")
+        assert binned.features.toarray().sum() == 8
+        moved = from_dgl(DGLGraph({"feat": Tensor(X + 5)}), encoder=binned.encoder)
+        assert moved.feature_names.tolist() == binned.feature_names.tolist()
+        assert (moved.features.toarray().sum(axis=0) > 0).sum() == 2  # all in the last bin of each column
 
     @pytest.mark.parametrize(
         ("parts", "message"),

@@ -11,7 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from messy import write_folder
 
+from hopscale.cli.commands import hopscale
 from hopscale.datasets import planted_blocks
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,6 +36,10 @@ def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / f"{stem}features.json").write_text(json.dumps(rows))
         lines = [f"{v},{label}\n" for v, label in enumerate(graph.labels.tolist())]
         (tmp_path / f"{stem}labels.csv").write_text("".join(["id,block\n", *lines]))
+        table = [f"{stem[:1]}{v},{'|'.join(map(str, own))},{20 + v % 50}\n" for v, own in rows.items()]
+        (tmp_path / f"{stem}nodes.csv").write_text("".join(["member,interests,age\n", *table]).replace("\nn", "\n9000"))
+    (tmp_path / "tomorrow.csv").write_text("from,to\n90001,7\n90002,8\n")
+    write_folder(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -53,8 +59,7 @@ def test_python_runs_as_shown() -> None:
 def test_commands_run() -> None:
     lines = "".join(blocks("sh")).replace("\\\n", " ").splitlines()
     commands = [shlex.split(line, comments=True) for line in lines if line.startswith("hopscale ")]
-    named = {"datasets", "demo", "embed", "explain", "info", "methods", "neighbors", "reproduce", "transform"}
-    assert {command[1] for command in commands} == named
+    assert {command[1] for command in commands} == set(hopscale.list_commands(None))
     for command in commands:
         if command[1] == "reproduce":  # its data would have to be downloaded
             command.append("--only-render")
@@ -62,6 +67,22 @@ def test_commands_run() -> None:
             [sys.executable, "-m", *command], capture_output=True, text=True, check=False, timeout=300
         )
         assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
+
+
+@pytest.mark.usefixtures("in_folder")
+def test_an_ordinary_folder_is_understood_as_shown() -> None:
+    [shown] = blocks("text")
+    command = next(line for line in "".join(blocks("sh")).splitlines() if "people.csv" in line)
+    done = subprocess.run(
+        [sys.executable, "-m", *shlex.split(command)], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert _without_times(shown) == _without_times(done.stderr + done.stdout)
+
+
+def _without_times(text: str) -> list[str]:
+    """Lines without blanks at their end, bars and seconds."""
+    lines = (line.rstrip() for line in text.replace("\r", "\n").splitlines())
+    return [re.sub(r"in [0-9.]+ s", "in 0 s", line) for line in lines if line and "%|" not in line]
 
 
 def test_every_make_target_it_names_exists() -> None:

@@ -5,15 +5,23 @@ the same graph. What cannot be matched is refused, or counted in a warning.
 """
 
 import re
+import tempfile
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
+import sklearn
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import hopscale
-from hopscale import MUSAE, AttributedGraph, evaluate, from_edges, from_networkx, from_tables
+from hopscale import MUSAE, AttributedGraph, evaluate, from_edges, from_networkx, from_pyg, from_tables, read_graph
 from hopscale.exceptions import GraphError, HopscaleWarning, UnknownNodeError
 from hopscale.tasks import few_shot, likely_task, node_classification, node_regression, summarize, transfer
 
@@ -46,7 +54,7 @@ def dense(graph):
     names, rows, columns = graph.feature_names.tolist(), graph.node_ids.tolist(), graph.features.toarray()
     adjacency = graph.adjacency.tocoo()
     return {
-        "nodes": rows,
+        "nodes": set(rows),
         "edges": {(rows[u], rows[v]): w for u, v, w in zip(*adjacency.coords, adjacency.data.tolist(), strict=True)},
         "features": {
             (node, name): columns[i, j] for i, node in enumerate(rows) for j, name in enumerate(names) if columns[i, j]
@@ -75,7 +83,78 @@ def edge_frame():
     return pd.DataFrame(RING, columns=["a", "b"], index=[f"e{i}" for i in range(48)])
 
 
+def people(order):
+    """A table of nodes as people have them."""
+    table = pd.DataFrame(
+        {"user": IDS, "city": ["Rome", "Oslo", "Bern"] * 8, "age": [20 + i % 4 for i in range(24)], "class": CLASSES}
+    )
+    return shuffled(table, order)
+
+
+def node_list(order):
+    return pa.table({name: column.tolist() for name, column in people(order).items()})
+
+
+def with_attributes(order):
+    graph = nx.Graph()
+    for row in people(order).itertuples(index=False):
+        graph.add_node(row.user, city=row.city, age=row.age)
+    graph.add_edges_from(RING)
+    return graph
+
+
+def data(order):
+    """A stand-in for torch_geometric's Data, whose rows are in some order."""
+    ids = shuffled(pd.Series(IDS), order)
+    row = {name: i for i, name in enumerate(ids)}
+    pairs = np.array([(row[u], row[v]) for u, v in RING]).T
+    return SimpleNamespace(
+        edge_index=np.concatenate([pairs, pairs[::-1]], axis=1),
+        num_nodes=24,
+        x=VALUES[ids.index],
+        y=np.arange(24)[ids.index],
+        node_ids=ids.tolist(),
+    )
+
+
+def files(order):
+    """Files of edges, features and labels in a folder of their own."""
+    with tempfile.TemporaryDirectory() as folder:
+        places = [f"{folder}/{name}.csv" for name in ("edges", "features", "labels")]
+        pd.DataFrame(RING, columns=["source", "target"]).to_csv(places[0], index=False)
+        likes(order).explode().rename_axis("node").rename("feature").to_csv(places[1])
+        classes(order).rename_axis("node").to_csv(places[2])
+        return read_graph(*places)
+
+
+def saved(order):
+    with tempfile.TemporaryDirectory() as folder:
+        from_edges(RING, frame(order), labels=classes(order)).save(f"{folder}/g.npz")
+        return read_graph(f"{folder}/g.npz")
+
+
+def graphml(order):
+    with tempfile.TemporaryDirectory() as folder:
+        nx.write_graphml(with_attributes(order), f"{folder}/g.graphml")
+        return read_graph(f"{folder}/g.graphml")
+
+
 DOORS = {
+    "files": files,
+    "npz": saved,
+    "graphml": graphml,
+    "torch_geometric": lambda order: from_pyg(data(order)),
+    "from_networkx, attributes": lambda order: from_networkx(with_attributes(order), features=["city", "age"]),
+    "from_tables, nodes": lambda order: from_tables(edge_frame(), nodes=people(order), label_column="class"),
+    "from_tables, nodes by index": lambda order: from_tables(
+        edge_frame(), nodes=people(order).set_index("user"), label_column="class"
+    ),
+    "from_tables, nodes by an index without name": lambda order: from_tables(
+        edge_frame(), nodes=people(order).set_index("user").rename_axis(None), label_column="class"
+    ),
+    "from_tables, nodes of pyarrow": lambda order: from_tables(
+        edge_frame(), nodes=node_list(order), label_column="class"
+    ),
     "from_edges, features": lambda order: from_edges(RING, frame(order), node_ids=IDS),
     "from_edges, features without node_ids": lambda order: from_edges(RING, frame(order)),
     "from_edges, lists": lambda order: from_edges(RING, likes(order), node_ids=IDS),
@@ -237,10 +316,12 @@ class TestDefaultIndex:
         named = pd.Series(["a", "b", "c"]).rename_axis("id")
         assert from_edges(edges, labels=named, node_ids=ids).labels.tolist() == ["c", "a", "b"]
 
-    def test_a_column_of_ids_is_no_feature(self):
-        table = pd.DataFrame({"id": [2, 1, 0], "x": [1.0, 2.0, 3.0]})
-        with pytest.raises(GraphError, match=r'column.*set_index\("id"\)'):
+    @pytest.mark.parametrize("name", ["id", "user_id", "userId", "Page ID", "node"])
+    def test_a_column_of_ids_is_no_feature(self, name):
+        table = pd.DataFrame({name: [2, 1, 0], "x": [1.0, 2.0, 3.0]})
+        with pytest.raises(GraphError, match=rf'column.*set_index\("{name}"\)'):
             from_edges([(0, 1), (1, 2)], table)
+        assert from_edges([(0, 1), (1, 2)], table.assign(**{name: [0, 1, 1]})).n_features == 2  # a word like any other
 
     def test_tables_without_an_index_are_no_matrices(self):
         for table in (pl.DataFrame({"x": [1.0, 2.0]}), pl.DataFrame({"x": [1.0, 2.0]}).to_arrow()):
@@ -285,9 +366,11 @@ class TestFrames:
         with pytest.raises(GraphError, match="'z'"):
             AttributedGraph(adjacency(), frame("in order"), node_ids=IDS, feature_names=["x", "y"])
 
-    def test_a_missing_cell_is_named(self):
+    @pytest.mark.parametrize("dtype", ["float64", "Float64", pd.SparseDtype(float, 0.0)])
+    def test_a_missing_cell_is_named(self, dtype):
         table = frame("shuffled")
         table.loc["n7", "y"] = np.nan
+        table = table.astype(dtype)
         for make in (lambda: from_edges(RING, table), lambda: AttributedGraph(adjacency(), table, node_ids=IDS)):
             with pytest.raises(GraphError, match=r"1 missing cell.*'y' of 'n7'"):
                 make()
@@ -301,6 +384,17 @@ class TestFrames:
         assert graph.adjacency[graph.index_of("n3"), graph.index_of("n8")] == 1
         with pytest.raises(GraphError, match="'n23' is among the rows, but not"):
             AttributedGraph(adjacency_frame("in order").rename(columns={"n23": "other"}))
+
+    def test_numbers_of_any_kind(self):
+        for dtype in ("Int64", "bool", "uint8", "float32"):
+            graph = from_edges(RING, frame("shuffled").astype(dtype))
+            expected = frame("in order").astype(dtype).astype(float).loc[graph.node_ids]
+            np.testing.assert_array_equal(graph.features.toarray(), expected)
+
+    def test_intervals_and_dates_are_no_numbers(self):
+        for column in (pd.interval_range(0, periods=24), pd.date_range("2020", periods=24)):
+            with pytest.raises(GraphError, match="numbers"):
+                from_edges(RING, pd.DataFrame({"x": column}).set_axis(IDS))
 
     def test_every_edge_has_one_weight(self):
         with pytest.raises(GraphError, match="weights"):
@@ -322,6 +416,23 @@ class TestOutput:
         assert framed.index.tolist() == blocks.node_ids.tolist()
         labels = pd.Series(blocks.labels, index=blocks.node_ids).sample(frac=1, random_state=1)
         assert evaluate(framed, labels, splits=1) == evaluate(framed.to_numpy(), blocks.labels, splits=1)
+
+    def test_pipelines_copies_and_global_settings_keep_the_ids(self, blocks):
+        pipeline = make_pipeline(MUSAE(8), StandardScaler()).set_output(transform="pandas")
+        assert pipeline.fit_transform(blocks).index.tolist() == blocks.node_ids.tolist()
+        assert pipeline.transform(blocks).index.tolist() == blocks.node_ids.tolist()
+        framed = clone(MUSAE(8).set_output(transform="pandas")).fit_transform(blocks)
+        assert framed.index.tolist() == blocks.node_ids.tolist()
+        with config_context(transform_output="pandas"):
+            assert MUSAE(8).fit_transform(blocks).index.tolist() == blocks.node_ids.tolist()
+        assert isinstance(MUSAE(8).fit_transform(blocks), np.ndarray)
+
+    @pytest.mark.skipif(sklearn.__version__ < "1.4", reason="scikit-learn has learnt of polars since")
+    def test_polars_has_no_index_and_gets_no_column_that_would_be_a_feature(self, blocks):
+        model = MUSAE(8).set_output(transform="polars")
+        framed = model.fit_transform(blocks)
+        assert framed.columns == model.get_feature_names_out().tolist()
+        np.testing.assert_array_equal(framed.to_numpy(), model.embedding_)
 
     def test_transform_frames_the_graph_that_it_is_given(self, blocks):
         model = MUSAE(8).set_output(transform="pandas").fit(blocks)

@@ -1,5 +1,7 @@
 """Suggested links and features against their definitions on dense matrices."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -262,4 +264,6 @@ def test_odd_questions():
 def test_a_complete_graph_has_no_links_to_suggest():
     graph = AttributedGraph(np.ones((6, 6)) - np.eye(6))
     model = HOPE(2).fit(graph)
-    assert model.suggest_links(graph=graph) == model.suggest_links(2, graph=graph) == []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.suggest_links(graph=graph) == model.suggest_links(2, graph=graph) == []

@@ -18,15 +18,20 @@ _MODULES = ("datasets", "exceptions", "features", "graph", "io", "models", "solv
 _HOMES = {
     "AttributedGraph": "graph",
     "FeatureEncoder": "features",
+    "NodeVectors": "models",
     "PMI": "solvers",
     "SGNS": "solvers",
     "evaluate": "tasks",
+    "from_dgl": "io",
     "from_edges": "io",
     "from_networkx": "io",
+    "from_pyg": "io",
     "from_tables": "io",
     "load": "datasets",
     "load_model": "models",
     "read_graph": "io",
+    "to_dgl": "io",
+    "to_pyg": "io",
 }
 
 

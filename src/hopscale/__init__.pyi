@@ -9,10 +9,15 @@ from hopscale import tasks as tasks
 from hopscale.datasets import load as load
 from hopscale.features import FeatureEncoder as FeatureEncoder
 from hopscale.graph import AttributedGraph as AttributedGraph
+from hopscale.io import from_dgl as from_dgl
 from hopscale.io import from_edges as from_edges
 from hopscale.io import from_networkx as from_networkx
+from hopscale.io import from_pyg as from_pyg
 from hopscale.io import from_tables as from_tables
 from hopscale.io import read_graph as read_graph
+from hopscale.io import to_dgl as to_dgl
+from hopscale.io import to_pyg as to_pyg
+from hopscale.models import NodeVectors as NodeVectors
 from hopscale.models import load_model as load_model
 from hopscale.models.matrix.aane import AANE as AANE
 from hopscale.models.matrix.asne import ASNE as ASNE

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 __all__ = [
+    "DirectedGraphError",
     "DivergenceError",
     "DownloadError",
     "FileFormatError",
@@ -106,6 +107,10 @@ class GraphError(HopscaleError, ValueError):
 
 class MissingPackageError(HopscaleError, ImportError):
     """A door needs a package that is not installed."""
+
+
+class DirectedGraphError(GraphError):
+    """The graph is directed, and nobody said what to do with that."""
 
 
 class ParameterError(HopscaleError, ValueError):

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from hopscale.checks import switch
-from hopscale.exceptions import GraphError, UnknownNodeError, in_short
+from hopscale.exceptions import DirectedGraphError, GraphError, UnknownNodeError, in_short
 from hopscale.indexed import adjacency_rows, feature_rows, labels_by_id
 from hopscale.matrices import SymmetricArray, canonical
 from hopscale.names import DistinctNames, is_missing, name_array, repeated_name, shown_name
@@ -24,7 +24,6 @@ from hopscale.names import DistinctNames, is_missing, name_array, repeated_name,
 __all__ = [
     "AttributedGraph",
     "Directed",
-    "DirectedGraphError",
     "DistinctNames",
     "is_missing",
     "name_array",
@@ -33,10 +32,6 @@ __all__ = [
 ]
 
 Directed = Literal["error", "symmetrize"]
-
-
-class DirectedGraphError(GraphError):
-    """The graph is directed, and nobody said what to do with that."""
 
 
 class AttributedGraph:

@@ -6,8 +6,9 @@ pandas is never imported: its objects, and those of libraries that are made alik
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
-from itertools import compress, islice
+from itertools import compress, islice, repeat
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = [
     "adjacency_rows",
     "check_common",
     "feature_rows",
+    "frame_matrix",
     "has_index",
     "index_names",
     "is_default",
@@ -30,7 +32,7 @@ __all__ = [
     "rows_by_id",
 ]
 
-_ID_COLUMNS = {"id", "node", "node_id", "nodeid"}
+_ID_COLUMN = re.compile(r"(.*[_ .-])?(id|ID|Id|node|Node|index)|.*[a-z](Id|ID)")
 
 
 def has_index(values: Any) -> bool:
@@ -78,15 +80,16 @@ def rows_by_id(values: Any, ids: NDArray[Any], what: str) -> NDArray[Any]:
     Examples
     --------
     >>> rows_by_id({"b": 1, "a": 2}, name_array(["a", "b", "c"]), "labels")
-    array([ 1,  0, -1], dtype=int32)
+    array([ 1,  0, -1])
     """
-    names = index_names(values, what)
+    names = name_array(values) if isinstance(values, Mapping) else _listed(values.index)
     if has_index(values):
         _check_default(values.index, names, ids, what)
     if not len(names) or not len(ids):
         return np.full(len(ids), -1)
-    check_common(names, ids, what)
-    at = positions(ids, names)
+    at = _distinct_positions(ids, names, f"the index of {what}")
+    if at.max() < 0:
+        raise _nothing_in_common(names, ids, what)
     left_out = np.ones(len(names), dtype=bool)
     left_out[at[at >= 0]] = False
     if left_out.any():
@@ -95,13 +98,34 @@ def rows_by_id(values: Any, ids: NDArray[Any], what: str) -> NDArray[Any]:
     return at
 
 
-def check_common(names: NDArray[Any], ids: NDArray[Any], what: str) -> None:
-    """Refuse an index of which not a single entry is a node."""
-    if len(names) and len(ids) and positions(names, ids).max() < 0:
-        raise GraphError(
-            f"the ids of {what} and those of the nodes have nothing in common: {what} has {shown_name(names, 0)}, the "
-            f"nodes {shown_name(ids, 0)}. Are they of one type, and have node_ids been given where there is a matrix?"
-        )
+def check_common(values: Any, names: NDArray[Any], ids: NDArray[Any], what: str) -> None:
+    """Refuse an index, of these names, of which not a single entry is a node."""
+    if is_default(values.index) and len(names):
+        if ids.dtype != np.int64 or (len(ids) and (ids.min() < 0 or ids.max() >= len(names))):
+            _check_default(values.index, names, ids, what)
+    elif len(names) and len(ids) and set(ids.tolist()).isdisjoint(names.tolist()):
+        raise _nothing_in_common(names, ids, what)
+
+
+def _nothing_in_common(names: NDArray[Any], ids: NDArray[Any], what: str) -> GraphError:
+    return GraphError(
+        f"the ids of {what} and those of the nodes have nothing in common: {what} has {shown_name(names, 0)}, the "
+        f"nodes {shown_name(ids, 0)}. Are they of one type? Rows of a matrix are called 0, 1, 2, ..., unless node_ids "
+        "names them"
+    )
+
+
+def _distinct_positions(ids: NDArray[Any], names: NDArray[Any], what: str) -> NDArray[Any]:
+    """Position of each id among names, which must be distinct; -1 where it is not there."""
+    if names.dtype == np.int64 and ids.dtype == np.int64:
+        return positions(ids, _distinct(names, what))
+    try:
+        row = dict(zip(names.tolist(), range(len(names)), strict=True))
+    except TypeError as error:
+        raise GraphError(f"{what} must be hashable ({error})") from None
+    if len(row) < len(names) or any(type(name) is not str and is_missing(name) for name in row):
+        _distinct(names, what)  # which is an error
+    return np.fromiter(map(row.get, ids.tolist(), repeat(-1)), dtype=np.int64, count=len(ids))
 
 
 def labels_by_id(labels: Any, ids: NDArray[Any], what: str = "labels") -> Any:
@@ -162,11 +186,8 @@ def feature_rows(
         raise GraphError(
             "features is a column with an index, not a data frame: from_edges and from_networkx take one of lists"
         )
-    _check_columns(features)
+    matrix, names = frame_matrix(features)
     at = rows_by_id(features, ids, "features")
-    names = _distinct(_listed(features.columns), "the columns of features")
-    matrix = sp.csr_array(_numbers(features, "features"))
-    _check_cells(matrix, features.index, names)
     if feature_names is not None:
         wanted = name_array(feature_names)
         _check_default(features.columns, names, wanted, "features", "columns")
@@ -177,6 +198,15 @@ def feature_rows(
             )
         matrix, names = matrix @ _placing(where, len(wanted)), wanted
     return _placing(at, len(features.index)) @ matrix, names
+
+
+def frame_matrix(frame: Any) -> tuple[sp.csr_array, NDArray[Any]]:
+    """Data frame of features as a matrix, and the names of its columns; rows are as they come."""
+    _check_columns(frame)
+    names = _distinct(_listed(frame.columns), "the columns of features")
+    matrix = sp.csr_array(_numbers(frame, "features"))
+    _check_cells(matrix, frame.index, names)
+    return matrix, names
 
 
 def adjacency_rows(adjacency: Any, node_ids: Any) -> tuple[Any, Any]:
@@ -239,13 +269,14 @@ def _check_default(index: Any, names: NDArray[Any], ids: NDArray[Any], what: str
 def _check_columns(frame: Any) -> None:
     """Refuse what is no table of numbers."""
     for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
-        if getattr(getattr(dtype, "subtype", dtype), "kind", "O") not in "biuf":
+        kind = getattr(dtype, "subtype", dtype) if _is_sparse(dtype) else dtype
+        if getattr(kind, "kind", "O") not in "biuf":
             raise GraphError(
                 f"the column {in_short(name)} of features holds no numbers ({dtype}): from_tables(edges, nodes=...) "
                 "makes features of any columns"
             )
-    ids = [name for name in frame.columns if isinstance(name, str) and name.lower() in _ID_COLUMNS]
-    if is_default(frame.index) and ids:
+    ids = [name for name in frame.columns if isinstance(name, str) and _ID_COLUMN.fullmatch(name)]
+    if is_default(frame.index) and ids and len(frame[ids[0]].drop_duplicates()) == len(frame):
         raise GraphError(
             f"features has a column {in_short(ids[0])}, which would be a feature like the others: make it the index, "
             f'by .set_index("{ids[0]}")'
@@ -255,11 +286,15 @@ def _check_columns(frame: Any) -> None:
 def _numbers(frame: Any, what: str) -> Any:
     """Data frame as a matrix of numbers, sparse if all its columns are."""
     try:
-        if all(hasattr(dtype, "subtype") for dtype in frame.dtypes) and len(frame.columns):
+        if len(frame.columns) and all(map(_is_sparse, frame.dtypes)):
             return frame.sparse.to_coo()
-        return np.asarray(frame, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
+        return frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
         raise GraphError(f"{what} must be a data frame of numbers ({error})") from error
+
+
+def _is_sparse(dtype: Any) -> bool:
+    return str(dtype).startswith("Sparse[")
 
 
 def _check_cells(matrix: sp.csr_array, index: Any, columns: NDArray[Any]) -> None:

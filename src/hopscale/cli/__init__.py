@@ -29,6 +29,8 @@ def main(**settings: Any) -> NoReturn:
             signal.signal(signal.SIGINT, _leave)
         from hopscale.cli.commands import hopscale
 
+        words = settings.get("args") or sys.argv[1:]
+        hopscale.get_command(None, next((word for word in words if not word.startswith("-")), ""))  # imports it
         for number in ours:
             signal.signal(number, stop)
         hopscale.main(**settings)

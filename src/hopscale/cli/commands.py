@@ -3,16 +3,7 @@
 import click
 
 from hopscale import __version__
-from hopscale.cli.data import datasets
-from hopscale.cli.demonstration import demo
-from hopscale.cli.embedding import embed, transform
-from hopscale.cli.explaining import explain
-from hopscale.cli.methods import methods
-from hopscale.cli.new_nodes import extend
 from hopscale.cli.program import Program
-from hopscale.cli.questions import info
-from hopscale.cli.reproduction import reproduce
-from hopscale.cli.searching import neighbors, suggest_features, suggest_links
 
 __all__ = ["hopscale"]
 
@@ -38,8 +29,40 @@ def hopscale() -> None:
     """
 
 
-for _command in (
-    *(demo, embed, transform, extend, neighbors, explain, suggest_links, suggest_features, info),
-    *(datasets, methods, reproduce),
-):
-    hopscale.add_command(_command)
+# By command: its module, which is imported when the command is asked for, and the first sentence of its help.
+_COMMANDS = {
+    "demo": ("demonstration", "Learn, score, search and explain on built-in data."),
+    "embed": ("embedding", "Learn vectors for the nodes and the features of a graph."),
+    "transform": ("embedding", "Vectors of the nodes of a whole graph, by a MODEL that was saved."),
+    "extend": ("new_nodes", "Vectors of new nodes, from their rows alone, by a MODEL that was saved with its graph."),
+    "neighbors": ("searching", "Nodes with vectors most like those of each of NODES, by cosine, in a saved MODEL."),
+    "explain": ("explaining", "Features that stand out around NODE, scale by scale, in a saved MODEL."),
+    "suggest-links": (
+        "searching",
+        "Pairs of nodes without an edge that are most likely to have one, by a "
+        "saved MODEL: of each of NODES, or of all.",
+    ),
+    "suggest-features": (
+        "searching",
+        "Features that each of NODES does not have but should, by a saved MODEL and the nodes' neighbours.",
+    ),
+    "clusters": (
+        "searching",
+        "Cluster of each node, one of NUMBER, by the vectors of a saved MODEL: k-means on vectors of length one.",
+    ),
+    "info": ("information", "What is in PATH: a saved model, a graph as a file or by name, or a list of edges."),
+    "datasets": (
+        "data",
+        "Data sets that commands take by name: those built in, those of the paper, and those in a folder of yours.",
+    ),
+    "methods": (
+        "methods",
+        "Models that ``embed --model`` takes, as their classes describe themselves; of one, its options.",
+    ),
+    "reproduce": (
+        "reproduction",
+        "Repeat the paper's experiments and set the published figures beside the measured ones.",
+    ),
+}
+for _name, (_module, _help) in _COMMANDS.items():
+    hopscale.add_lazily(_name, f"hopscale.cli.{_module}", _help)

@@ -17,7 +17,7 @@ from hopscale.tasks.labels import likely_task
 
 __all__ = ["datasets"]
 
-_COLUMNS = ("name", "nodes", "edges", "features", "per node", "task", "where")
+_COLUMNS = ("name", "nodes", "edges", "features used", "per node", "task", "where")
 _STATISTICS = tuple(field.name for field in fields(Statistics))
 
 

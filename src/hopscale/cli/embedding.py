@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +20,29 @@ from hopscale.cli.matching import named_as_in
 from hopscale.cli.options import chosen_model, with_parameters
 from hopscale.cli.program import Console, with_console
 from hopscale.cli.scoring import SCORE_OPTIONS, asks_for_scores, scored
-from hopscale.cli.sources import GraphFiles, file_option, model_size, saved_model, with_graph
+from hopscale.cli.sources import STREAM, GraphFiles, file_option, model_size, saved_model, with_graph
 from hopscale.compute.threads import effective_jobs
 from hopscale.graph import AttributedGraph
 from hopscale.io.atomic import check_writable
 from hopscale.io.vectors import FORMATS, check_exportable, vector_format, write_vectors
 
-__all__ = ["FORMAT", "checked_outputs", "described", "embed", "summary", "timed", "transform"]
+__all__ = ["FORMAT", "checked_outputs", "described", "embed", "output_file", "summary", "timed", "transform"]
 
 FORMAT = click.option(
-    "--format", "format_name", type=click.Choice(FORMATS), help="Format of the vectors.  [default: by suffix]"
+    "--format",
+    "format_name",
+    type=click.Choice(FORMATS),
+    help="Format of the vectors.  [default: by suffix; csv for -]",
 )
 
 
 @click.command()
 @with_graph(labels=True)
-@file_option("--output", "-o", text="Where the nodes' vectors go: .csv, .tsv, .parquet, .npz, or word2vec .txt.")
+@file_option(
+    "--output",
+    "-o",
+    text="Where the nodes' vectors go: .csv, .tsv, .parquet, .npz, or word2vec .txt; - for the standard output.",
+)
 @file_option("--feature-output", text="Where the features' vectors go.")
 @FORMAT
 @file_option("--save", text="Where the model goes, for transform, extend, neighbors and explain: .safetensors.")
@@ -74,7 +85,7 @@ def embed(
     if not (tables or save or score):
         raise click.UsageError("nothing to write: give --output, --feature-output, --save or --score")
     formats = checked_outputs([path for path, _ in tables], save, files.paths, format_name)
-    graph = files.read(say=console.say if files.node_table else None)
+    graph = files.read(say=console.say)
     if score and graph.labels is None:
         raise click.UsageError(f"there is nothing to score on: {files.graph} has no labels; --labels goes with --edges")
     for path, what in tables:
@@ -86,7 +97,8 @@ def embed(
     if save:
         learner.save(save)
     for path, what in tables:
-        learner.export(path, what=what, format=formats[path])
+        with output_file(path) as file:
+            learner.export(file, what=what, format=formats[path])
     written = {"output": output, "feature_output": feature_output, "save": save}
     names = {name: str(path) for name, path in written.items() if path}
     console.say(summary(learner.embedding_, seconds, *names.values()))
@@ -123,11 +135,12 @@ def transform(
     formats = checked_outputs([output], None, [model, *files.paths], format_name)
     effective_jobs(n_jobs)  # refuses a number that makes no sense
     learner = saved_model(model).set_params(verbose=not console.quiet, n_jobs=n_jobs)
-    graph = named_as_in(learner, files.read_for(learner))
+    graph = named_as_in(learner, files.read_for(learner, say=console.say))
     check_exportable(graph.node_ids, formats[output])
     console.say(described(graph))
     vectors, seconds = timed(lambda: learner.transform(graph))
-    write_vectors(output, graph.node_ids, vectors, columns=learner.get_feature_names_out(), format=formats[output])
+    with output_file(output) as file:
+        write_vectors(file, graph.node_ids, vectors, columns=learner.get_feature_names_out(), format=formats[output])
     console.say(summary(vectors, seconds, str(output)))
     if console.as_json:
         size = {"nodes": graph.n_nodes, "dimensions": vectors.shape[1], "seconds": seconds}
@@ -146,12 +159,30 @@ def checked_outputs(
     """Format of each table, once it is certain that every output can be written and none is in use."""
     taken = {os.path.realpath(path): "is read from" for path in inputs}
     for path in (*tables, *([save] if save else [])):
+        if path == STREAM and path in tables:
+            if tables.count(path) > 1:
+                raise click.UsageError("only one table of vectors can go to the standard output")
+            continue
         place = os.path.realpath(path)  # not Path.resolve, for which a loop of links is a RuntimeError
         if place in taken and (path.is_file() or not path.exists()):
             raise click.UsageError(f"cannot write {str(path)!r}: it {taken[place]} as well")
         taken[place] = "is written to"
         check_writable(path)
-    return {path: vector_format(path, format_name) for path in tables}
+    return {path: vector_format(path, format_name or ("csv" if path == STREAM else None)) for path in tables}
+
+
+@contextmanager
+def output_file(path: Path) -> Iterator[Path]:
+    """The file to write to; what is written for the standard output is sent there when it is complete."""
+    if path != STREAM:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="hopscale-") as folder:
+        file = Path(folder, "vectors")
+        yield file
+        with file.open("rb") as written:
+            shutil.copyfileobj(written, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
 
 
 def described(graph: AttributedGraph) -> str:

@@ -39,7 +39,7 @@ def explain(model: Path, node: str, k: int, scale: str | None, files: GraphFiles
     hopscale explain model.safetensors 42 -k 3 --scale 0 --json
     """
     learner = saved_model(model)
-    graph = None if files is None else named_as_in(learner, files.read_for(learner))
+    graph = None if files is None else named_as_in(learner, files.read_for(learner, say=console.say))
     name = node_among(learner.node_ids_ if graph is None else graph.node_ids, node)
     answer = learner.explain(name, graph=graph, k=k, scale=scale)
     scales = {

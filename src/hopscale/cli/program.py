@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import math
 import os
@@ -12,17 +13,26 @@ import warnings
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, NoReturn
 
 import click
-import numpy as np
-from tqdm import tqdm
 
 from hopscale.cli import INTERRUPTED
 from hopscale.cli.wording import as_option
 from hopscale.exceptions import HopscaleError, HopscaleWarning, ParameterError
 
-__all__ = ["Command", "Console", "Program", "decorated", "finite_or_none", "shown", "table_lines", "with_console"]
+__all__ = [
+    "Command",
+    "Console",
+    "Program",
+    "decorated",
+    "finite_or_none",
+    "several",
+    "shown",
+    "table_lines",
+    "with_console",
+]
 
 Command = Callable[..., Any]
 
@@ -32,6 +42,35 @@ UNFORESEEN = 70  # as in sysexits.h
 
 class Program(click.Group):
     """A group of commands that answers mistakes with one line and an exit code, never with a traceback."""
+
+    def __init__(self, *args: Any, **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self._lazy: dict[str, tuple[str, str]] = {}  # module and short help, by command
+
+    def add_lazily(self, name: str, module: str, short_help: str) -> None:
+        """Add a command whose module is imported when the command is asked for."""
+        self._lazy[name] = (module, short_help)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of all commands, in the order of help."""
+        return sorted(self._lazy)
+
+    def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
+        """A command by its name."""
+        if cmd_name not in self._lazy:
+            return None
+        command = getattr(import_module(self._lazy[cmd_name][0]), cmd_name.replace("-", "_"))
+        assert isinstance(command, click.Command)
+        return command
+
+    def first_sentence(self, name: str) -> str:
+        """The first sentence of a command's help."""
+        return self._lazy[name][1]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.first_sentence(name)) for name in self.list_commands(ctx)])
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run, and leave with 0, 1 (error), 2 (usage), 70 (a mistake of hopscale's own) or 130 (Ctrl-C)."""
@@ -71,15 +110,16 @@ def _answer_to(error: Exception) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class Console:
-    """Where a command's words go: the answer to standard output, everything else to the error stream."""
+    """Where a command's words go: the answer to standard output, if that is free, all else to the error stream."""
 
     as_json: bool
     quiet: bool
+    is_output_taken: bool = False  # by vectors
 
     def say(self, line: str) -> None:
         """Show progress, unless asked to be quiet."""
         if not self.quiet:
-            tqdm.write(line, file=sys.stderr)
+            _write(line)
 
     def answer(self, document: dict[str, Any], lines: Iterable[str]) -> None:
         """The answer: one JSON document for machines, or lines for people."""
@@ -88,7 +128,8 @@ class Console:
         else:
             text = "".join(f"{line}\n" for line in lines)
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-        click.echo(text.encode(encoding, "backslashreplace").decode(encoding), nl=False)  # half characters in names
+        shown = text.encode(encoding, "backslashreplace").decode(encoding)  # half characters in names
+        click.echo(shown, nl=False, err=self.is_output_taken)
 
 
 def with_console(command: Command) -> Command:
@@ -103,9 +144,28 @@ def with_console(command: Command) -> Command:
     )
     @functools.wraps(command)
     def wrapped(*args: Any, as_json: bool, quiet: bool, **options: Any) -> Any:
-        return command(*args, console=Console(as_json, quiet), **options)
+        is_taken = any(str(options.get(name)) == "-" for name in ("output", "feature_output"))
+        if is_taken and as_json:
+            raise click.UsageError("--json and vectors cannot both go to the standard output")
+        return command(*args, console=Console(as_json, quiet, is_taken), **options)
 
     return wrapped
+
+
+class _Several(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """Values that commas divide."""
+
+    def __init__(self, kind: Any) -> None:
+        self.kind, self.name = kind, kind.name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[Any]:
+        parts = value if isinstance(value, list) else [part.strip() for part in value.split(",") if part.strip()]
+        return [self.kind.convert(part, param, ctx) for part in parts]
+
+
+def several(kind: Any = click.STRING) -> dict[str, Any]:
+    """Settings of an option or argument that may be repeated, and may have several values with commas between them."""
+    return {"type": _Several(kind), "callback": lambda ctx, param, lists: tuple(itertools.chain.from_iterable(lists))}
 
 
 def finite_or_none(number: float) -> float | None:
@@ -118,7 +178,7 @@ def finite_or_none(number: float) -> float | None:
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else str(value)
+    return value.item() if hasattr(value, "item") else str(value)  # numbers of NumPy's
 
 
 def shown(value: Any, digits: int) -> str:
@@ -136,8 +196,15 @@ def decorated(*decorators: Callable[[Command], Command]) -> Callable[[Command], 
 
 
 def _complain(message: str, code: int = 1) -> int:
-    tqdm.write(f"hopscale: {' '.join(message.split())}", file=sys.stderr)
+    _write(f"hopscale: {' '.join(message.split())}")
     return code
+
+
+def _write(line: str) -> None:
+    """Write to the error stream, above a progress bar if there is one."""
+    from tqdm import tqdm  # takes longer than all else that help needs
+
+    tqdm.write(line, file=sys.stderr)
 
 
 @contextmanager

@@ -1,9 +1,8 @@
-"""``hopscale neighbors`` and ``info``: what a saved model or a graph has to say."""
+"""A node on the command line: what questions about one have in common."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,16 +10,11 @@ from typing import Any
 import click
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
-from hopscale.cli.program import Console, decorated, finite_or_none, shown, with_console
-from hopscale.cli.sources import HEADER, GraphFiles, file_option, looks_like_model, model_size, saved_model
-from hopscale.graph import AttributedGraph
+from hopscale.cli.program import decorated
 from hopscale.io.vectors import name_text
-from hopscale.models import NodeEmbedding
-from hopscale.tasks.labels import has_class, has_value, likely_task
 
-__all__ = ["NODE_SETTINGS", "about_node", "info", "node_among"]
+__all__ = ["NODE_SETTINGS", "about_node", "node_among"]
 
 NODE_SETTINGS = {"ignore_unknown_options": True}  # a node may be called -1
 about_node = decorated(
@@ -29,30 +23,6 @@ about_node = decorated(
     click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="How many."),
     click.option("--scale", help="One scale only: a number of hops, or a label such as 1-3."),
 )
-
-
-@click.command()
-@click.argument("path", type=click.Path(path_type=Path))
-@file_option("--features", text="Features of a graph whose edges are in PATH.")
-@file_option("--labels", text="Labels of a graph whose edges are in PATH.")
-@HEADER
-@with_console
-def info(path: Path, features: Path | None, labels: Path | None, header: bool | None, console: Console) -> None:
-    """What is in PATH: a saved model, a graph as .npz or by name, or a list of edges.
-
-    \b
-    hopscale info model.safetensors
-    hopscale info cora.npz
-    hopscale info digits
-    hopscale info edges.csv --features features.json --json
-    """
-    files = GraphFiles(graph=path, features=features, labels=labels, header=header)
-    files.check()
-    if files.name is None and looks_like_model(path):
-        document = _model_facts(saved_model(path))
-    else:
-        document = _graph_facts(files.read())
-    console.answer(document, _fact_lines(document))
 
 
 def node_among(ids: NDArray[Any], text: str) -> Any:
@@ -77,64 +47,3 @@ def node_among(ids: NDArray[Any], text: str) -> Any:
 
 def _with_tuples(value: Any) -> Any:
     return tuple(map(_with_tuples, value)) if isinstance(value, list) else value
-
-
-def _model_facts(model: NodeEmbedding) -> dict[str, Any]:
-    scales = [
-        {"scale": label, "dimensions": columns.stop - columns.start, "learnt_from": model.rows_.get(label, "")}
-        for label, columns in model.scale_columns_.items()
-    ]
-    return {
-        "kind": "model",
-        **model_size(model),
-        "zero_vectors": int((~model.embedding_.any(axis=1)).sum()),
-        "scales": scales,
-        "parameters": model.get_params(),
-    }
-
-
-def _graph_facts(graph: AttributedGraph) -> dict[str, Any]:
-    steps = np.diff(graph.adjacency.indptr)
-    per_node = np.diff(graph.features.indptr)
-    return {
-        "kind": "graph",
-        "nodes": graph.n_nodes,
-        "edges": graph.n_edges,
-        "features": graph.n_features,
-        "feature_entries": int(graph.features.nnz),
-        "features_per_node": float(per_node.mean()),
-        "nodes_without_features": int((per_node == 0).sum()),
-        "mean_neighbors": float(steps.mean()),
-        "most_neighbors": int(steps.max()),
-        "isolated_nodes": int((steps == 0).sum()),
-        "components": int(connected_components(graph.adjacency, directed=False, return_labels=False)),
-        "weighted": graph.is_weighted,
-        "labels": _label_facts(graph.labels),
-    }
-
-
-def _label_facts(labels: Any) -> dict[str, Any] | None:
-    if labels is None:
-        return None
-    task, _ = likely_task(labels)
-    known = labels[has_value(labels) if task == "regression" else has_class(labels)].tolist()
-    if task == "regression":
-        smallest, largest = (finite_or_none(float(end(known))) for end in (min, max))
-        return {"task": task, "labelled_nodes": len(known), "smallest": smallest, "largest": largest}
-    counts = Counter(known)
-    share = max(counts.values()) / len(known) if known else None
-    return {"task": task, "labelled_nodes": len(known), "classes": len(counts), "share_of_largest_class": share}
-
-
-def _fact_lines(document: dict[str, Any], indent: str = "") -> list[str]:
-    lines = []
-    for name, value in document.items():
-        words = indent + name.replace("_", " ") if name != "parameters" and not indent else indent + name
-        if isinstance(value, dict):
-            lines += [words, *_fact_lines(value, indent + "  ")]
-        elif isinstance(value, list):
-            rows = [f"{indent}  {row['scale']:<6} {row['dimensions']:>4}  {row['learnt_from']}" for row in value]
-            lines += [f"{words} (label, dimensions, learnt from)", *rows]
-        else:
-            lines.append(f"{words:<26} {shown(value, 4)}")
-    return lines

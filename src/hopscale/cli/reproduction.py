@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from hopscale.cli.options import was_given
-from hopscale.cli.program import Console, with_console
+from hopscale.cli.program import Console, several, with_console
 from hopscale.exceptions import ParameterError
 
 __all__ = ["reproduce"]
@@ -25,13 +25,27 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 @click.command()
 @click.argument(
-    "experiments", nargs=-1, required=True, type=click.Choice([*_EXPERIMENTS, "all"]), metavar="EXPERIMENT..."
+    "experiments", nargs=-1, required=True, metavar="EXPERIMENT...", **several(click.Choice([*_EXPERIMENTS, "all"]))
 )
-@click.option("--models", "-m", multiple=True, metavar="NAME", help="Methods, such as MUSAE-EGO; default: all.")
 @click.option(
-    "--solvers", "-s", multiple=True, type=click.Choice(["pmi", "sgns"]), help="Default: pmi; runtime and theory: both."
+    "--models",
+    "-m",
+    multiple=True,
+    metavar="NAME,...",
+    help="Methods, such as AE,MUSAE-EGO; default: all.",
+    **several(),
 )
-@click.option("--datasets", "-d", multiple=True, metavar="NAME", help="Default: those of the experiment.")
+@click.option(
+    "--solvers",
+    "-s",
+    multiple=True,
+    metavar="[pmi|sgns],...",
+    help="Default: pmi; runtime and theory: both.",
+    **several(click.Choice(["pmi", "sgns"])),
+)
+@click.option(
+    "--datasets", "-d", multiple=True, metavar="NAME,...", help="Default: those of the experiment.", **several()
+)
 @click.option("--splits", type=click.IntRange(min=1), default=100, show_default=True, help="Splits, as in the paper.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the fits.")
 @click.option("--n-jobs", type=int, help="Threads; default: all cores. Figures do not depend on it.")
@@ -42,7 +56,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
     multiple=True,
     metavar="NAME=VALUE",
     help="Another value than the paper's for a parameter, such as walks_per_node=1; without --models, for those that "
-    "have it.",
+    "have it. May be repeated.",
 )
 @click.option("--data", type=click.Path(exists=True, file_okay=False), help="Folder of the data sets.")
 @click.option("--cache", type=_FOLDER, help="Folder that keeps fitted models; default: the user's cache.")
@@ -70,7 +84,7 @@ def reproduce(
     \b
     hopscale reproduce classification --data FOLDER
     hopscale reproduce all --splits 10
-    hopscale reproduce few-shot --models MUSAE --models AE --datasets facebook
+    hopscale reproduce few-shot --models MUSAE,AE --datasets facebook
 
     EXPERIMENT is one or more of classification, few-shot, regression, transfer, runtime, densification,
     theory, link-prediction, attribute-inference, or all.

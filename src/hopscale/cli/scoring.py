@@ -83,7 +83,7 @@ def score_lines(scores: Scores) -> list[str]:
 
 
 def _heading(taken: int, splits: int, seconds: float) -> str:
-    what = "mean ± standard error over" if taken > 1 else "of"
+    what = "mean ± standard error over" if taken > 1 else "score on"
     if taken == splits:
         return f"{what} {taken} split{'s' * (taken > 1)}:"
     all_of_them = _duration(seconds / taken * splits)

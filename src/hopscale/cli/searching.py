@@ -1,4 +1,4 @@
-"""``hopscale neighbors``, ``suggest-links`` and ``suggest-features``: what is near, and what is missing."""
+"""``hopscale neighbors``, ``suggest-links``, ``suggest-features`` and ``clusters``: what vectors say of nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hopscale.cli.questions import NODE_SETTINGS, node_among
 from hopscale.cli.sources import GraphFiles, saved_model, with_graph
 from hopscale.io.vectors import name_text
 
-__all__ = ["neighbors", "suggest_features", "suggest_links"]
+__all__ = ["clusters", "neighbors", "suggest_features", "suggest_links"]
 
 Scored = Sequence[tuple[Any, float]]
 
@@ -85,7 +85,7 @@ def suggest_links(
     hopscale suggest-links model.safetensors ann bob -k 5 --edges edges.csv --json
     """
     learner = saved_model(model).set_params(verbose=not console.quiet)
-    graph = None if files is None else named_as_in(learner, files.read_for(learner))
+    graph = None if files is None else named_as_in(learner, files.read_for(learner, say=console.say))
     if nodes:
         asked = _meant(learner.node_ids_, nodes)
         answers = learner.suggest_links(asked, k=k, graph=graph, scale=scale)
@@ -113,10 +113,32 @@ def suggest_features(model: Path, nodes: tuple[str, ...], k: int, files: GraphFi
     hopscale suggest-features model.safetensors ann --edges edges.csv --features features.json
     """
     learner = saved_model(model)
-    graph = None if files is None else named_as_in(learner, files.read_for(learner))
+    graph = None if files is None else named_as_in(learner, files.read_for(learner, say=console.say))
     asked = _meant(learner.node_ids_, nodes)
     answers = learner.suggest_features(asked, k=k, graph=graph)
     console.answer({"answers": _documents(answers, "node", "features", "feature", "score")}, _lines(answers))
+
+
+@click.command()
+@_MODEL
+@click.argument("number", type=click.IntRange(min=1))
+@_SCALE
+@click.option("--random-state", type=click.IntRange(min=0), default=0, show_default=True, help="Seed.")
+@with_console
+def clusters(model: Path, number: int, scale: str | None, random_state: int, console: Console) -> None:
+    """Cluster of each node, one of NUMBER, by the vectors of a saved MODEL: k-means on vectors of length one.
+
+    Clusters are numbered from the largest, 0; -1 is for nodes of which nothing is known.
+
+    \b
+    hopscale clusters model.safetensors 8
+    """
+    learner = saved_model(model)
+    found = learner.clusters(number, scale=scale, random_state=random_state).tolist()
+    each = list(zip(learner.node_ids_.tolist(), found, strict=True))
+    rows = [{"node": node, "cluster": cluster} for node, cluster in each]
+    lines = table_lines([(name_text(node), str(cluster)) for node, cluster in each], right=[1])
+    console.answer({"scale": scale, "clusters": rows}, lines)
 
 
 def _meant(known: NDArray[Any], texts: Sequence[str]) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,28 +12,33 @@ from typing import Any
 import click
 
 from hopscale import datasets
-from hopscale.cli.options import was_given
 from hopscale.cli.program import Command, decorated
 from hopscale.cli.wording import flag
 from hopscale.exceptions import FileFormatError
 from hopscale.features.encoded import KINDS, METHODS
 from hopscale.graph import AttributedGraph, Directed
 from hopscale.io import read_graph
-from hopscale.io.content import existing
+from hopscale.io.content import content_kind, existing
+from hopscale.io.files import ATTRIBUTED
 from hopscale.models import NodeEmbedding, load_model
 
-__all__ = ["HEADER", "GraphFiles", "file_option", "looks_like_model", "model_size", "saved_model", "with_graph"]
+__all__ = ["STREAM", "GraphFiles", "file_option", "looks_like_model", "model_size", "saved_model", "with_graph"]
+
+
+STREAM = Path("-")  # standard input where it is read, standard output where it is written
 
 
 @dataclass(frozen=True)
 class GraphFiles:
-    """Where a graph is to be read from."""
+    """Where a graph is to be read from, and how."""
 
     edges: Path | None = None
     features: Path | None = None
     node_table: Path | None = None
     graph: Path | None = None
     labels: Path | None = None
+    source: str | None = None
+    target: str | None = None
     weight: str | None = None
     value: str | None = None
     id_column: str | None = None
@@ -40,13 +46,18 @@ class GraphFiles:
     node_column: str | None = None
     label_column: str | None = None
     header: bool | None = None
+    edges_header: bool | None = None
+    features_header: bool | None = None
+    labels_header: bool | None = None
+    nodes_header: bool | None = None
+    skip_bad_lines: bool = False
     self_loops: bool = False
     directed: Directed = "error"
 
     @functools.cached_property
     def name(self) -> str | None:
         """Name of a data set, unless it is a file that was given."""
-        if self.graph is None or self.graph.is_file() or self.graph.name != str(self.graph):
+        if self.graph in (None, STREAM) or self.graph.is_file() or self.graph.name != str(self.graph):
             return None
         name = self.graph.name
         # What looks like no file is answered by a list of names.
@@ -58,42 +69,64 @@ class GraphFiles:
         if self.name is not None:
             place = datasets.locate(self.name).path
             return [] if place is None else [place]
-        return [
-            path for path in (self.graph, self.edges, self.features, self.node_table, self.labels) if path is not None
-        ]
+        return [path for path in self._given if path != STREAM]
+
+    @property
+    def _given(self) -> list[Path]:
+        files = (self.graph, self.edges, self.features, self.node_table, self.labels)
+        return [path for path in files if path is not None]
+
+    @property
+    def said(self) -> list[str]:
+        """Options that were given."""
+        return [name for name in self.__dataclass_fields__ if getattr(self, name) not in (None, False, "error")]
 
     def check(self) -> None:
         """Refuse what makes no sense together."""
         if (self.edges is None) == (self.graph is None):
             raise click.UsageError("give a graph: either --edges (and --features or --nodes) or --graph")
-        for option in ("id_column", "columns"):
-            if getattr(self, option) and self.node_table is None:
+        for option, has_table in (("id_column", self.node_table is not None), ("columns", self.has_table)):
+            if getattr(self, option) and not has_table:
                 raise click.UsageError(f"{flag(option)} speaks of a node table: give --nodes")
+        if self._given.count(STREAM) > 1:
+            raise click.UsageError("only one of the files can come from standard input")
         if self.name is not None:
-            for option in self.__dataclass_fields__:
-                if option != "graph" and getattr(self, option) not in (None, False, "error"):
+            for option in self.said:
+                if option != "graph":
                     raise click.UsageError(f"{flag(option)} means nothing to a data set that is given by its name")
+
+    @property
+    def has_table(self) -> bool:
+        """Whether nodes come with a table, in a file of its own or as attributes in one of GraphML or GML."""
+        return self.node_table is not None or (self.graph is not None and content_kind(self.graph) in ATTRIBUTED)
 
     @property
     def have_labels(self) -> bool:
         """Whether labels were given, in a file of their own or as a column of the nodes."""
-        return self.labels is not None or (self.node_table is not None and self.label_column is not None)
+        return self.labels is not None or (self.has_table and self.label_column is not None)
 
-    def read(self, **more: Any) -> AttributedGraph:
-        """The graph; what :func:`~hopscale.io.read_graph` takes besides is passed on."""
+    def read(self, *, say: Callable[[str], None], **more: Any) -> AttributedGraph:
+        """The graph; ``say`` is told what was understood of each file, and ``more`` passed on to ``read_graph``."""
         if self.name is not None:
             return datasets.load(self.name)
-        apart = ("edges", "graph", "node_table")
-        settings = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in apart}
-        return read_graph(self.paths[0], nodes=self.node_table, **settings, **more)
+        files = {"edges": self._given[0], "features": self.features, "labels": self.labels, "nodes": self.node_table}
+        headers = {name: getattr(self, f"{name}_header") for name in files}
+        settings: dict[str, Any] = {
+            name: getattr(self, name)
+            for name in self.__dataclass_fields__
+            if name not in (*files, "graph", "node_table") and not name.endswith("header")
+        }
+        settings |= {name: sys.stdin.buffer if path == STREAM else path for name, path in files.items()}
+        settings["header"] = {name: self.header if header is None else header for name, header in headers.items()}
+        return read_graph(**settings, say=say, **more)
 
-    def read_for(self, model: NodeEmbedding, **more: Any) -> AttributedGraph:
+    def read_for(self, model: NodeEmbedding, *, say: Callable[[str], None]) -> AttributedGraph:
         """The graph, with a node table read as the one that the model was learnt from."""
-        if self.node_table is None:
-            return self.read(**more)
+        if not self.has_table or (self.node_table is None and model.encoder_ is None):
+            return self.read(say=say)
         if model.encoder_ is None:
             raise click.UsageError("--nodes means nothing to a model that was not learnt from a node table")
-        return self.read(encoder=model.encoder_, **more)
+        return self.read(encoder=model.encoder_, say=say)
 
 
 def saved_model(path: Path) -> NodeEmbedding:
@@ -122,25 +155,34 @@ def file_option(*names: str, text: str, **settings: Any) -> Callable[[Command], 
     return click.option(*names, type=click.Path(path_type=Path), help=text, **settings)
 
 
-HEADER = click.option(
-    "--header/--no-header",
-    default=None,
-    help="Text files begin with a line of names, or do not.  [default: as it looks]",
-)
+def _header(file: str | None) -> Callable[[Command], Command]:
+    """An option that says whether a file, or all of them, begin with the names of their columns."""
+    name = "header" if file is None else f"{file}-header"
+    what = "Text files begin" if file is None else f"--{file} begins"
+    default = "as it looks" if file is None else "as --header says"
+    ends = ", or do not" if file is None else ", or does not"
+    return click.option(
+        f"--{name}/--no-{name}", default=None, help=f"{what} with the names of the columns{ends}.  [default: {default}]"
+    )
+
+
 _GRAPH_OPTIONS = (
-    file_option("--edges", text="Text with an edge a line: source,target or source,target,weight."),
-    file_option("--features", text='JSON {"node": ["feature", ...]}, or text: node,feature or node,feature,value.'),
+    file_option("--edges", text="Text with an edge a line, or Parquet; - for the standard input."),
+    file_option("--features", text='JSON {"node": ["feature", ...]}, or text or Parquet: node,feature,value.'),
     file_option(
         "--nodes",
         "node_table",  # commands have nodes of their own
-        text="Text with an ordinary table, a node a line: categories, numbers, dates, lists and text become features.",
+        text="Text or Parquet with an ordinary table, a node a line: categories, numbers, dates, lists and text become "
+        "features.",
     ),
     file_option(
         "--graph",
         text="A .npz, .graphml or .gml file that holds edges and features, or the name of a data set: one that "
         "hopscale datasets lists, or NAME for NAME.npz in the folder HOPSCALE_DATA.",
     ),
-    click.option("--weight", help="Column of --edges with the weights.  [default: the third, if it is called so]"),
+    click.option("--source", help="Column of --edges with one node.  [default: by its name, else the first]"),
+    click.option("--target", help="Column of --edges with the other node.  [default: by its name, else the second]"),
+    click.option("--weight", help="Column of --edges with the weights.  [default: by its name]"),
     click.option("--value", help="Column of --features with the values.  [default: the third, if it is called so]"),
     click.option(
         "--id", "id_column", help="Column of --nodes with the ids.  [default: that with most ids of the edges]"
@@ -151,9 +193,14 @@ _GRAPH_OPTIONS = (
         metavar="NAME=KIND",
         multiple=True,
         callback=lambda context, option, given: _kinds(given),
-        help=f"What a column of --nodes holds, where the guess is wrong: {', '.join((*KINDS, *METHODS, 'drop'))}.",
+        help="What a column of --nodes, or an attribute in a GraphML file, holds, where the guess is wrong: "
+        f"{', '.join((*KINDS, *METHODS, 'drop'))}.",
     ),
-    HEADER,
+    _header(None),
+    _header("edges"),
+    _header("features"),
+    _header("nodes"),
+    click.option("--skip-bad-lines", is_flag=True, help="Skip lines that cannot be read, and list them."),
     click.option("--self-loops", is_flag=True, help="Keep self-loops."),
     click.option(
         "--directed",
@@ -165,12 +212,14 @@ _GRAPH_OPTIONS = (
     ),
 )
 _LABEL_OPTIONS = (
-    file_option("--labels", text="Text with a node and its label a line; the vectors are scored on them."),
+    file_option("--labels", text="Text or Parquet with a node and its label a line; the vectors are scored on them."),
     click.option("--node-column", help="Column of --labels with the nodes.  [default: the first]"),
     click.option(
         "--label-column",
-        help="Column of --labels, or else of --nodes, with the labels.  [default: the last of --labels]",
+        help="Column of --labels, or else of --nodes or a GraphML file, with the labels.  "
+        "[default: the last of --labels]",
     ),
+    _header("labels"),
 )
 
 
@@ -182,18 +231,27 @@ def _kinds(given: Sequence[str]) -> dict[str, str] | None:
     return dict(pairs) or None
 
 
-def with_graph(*, labels: bool, optional: bool = False) -> Callable[[Command], Command]:
-    """Give a command options that lead to a graph, as one argument ``files``: None if it is optional and not given."""
+def with_graph(*, labels: bool, optional: bool = False, argument: str | None = None) -> Callable[[Command], Command]:
+    """Give a command options that lead to a graph, as one argument ``files``: None if it is optional and not given.
+
+    With an ``argument`` the graph, or its edges, may be named without an option, too.
+    """
 
     def with_files(command: Command) -> Command:
         @functools.wraps(command)
         def wrapped(*args: Any, **options: Any) -> None:
             given = {name: options.pop(name, None) for name in GraphFiles.__dataclass_fields__}
-            files = GraphFiles(**given) if not optional or any(map(was_given, given)) else None
-            if files is not None:
+            if argument is not None and (place := options.pop(argument)) is not None:
+                if given["edges"] or given["graph"]:
+                    raise click.UsageError(f"give {argument.upper()}, or --edges or --graph")
+                given["graph"] = place
+            files = GraphFiles(**given)
+            is_left_out = optional and not files.said
+            if not is_left_out:
                 files.check()
-            command(*args, files=files, **options)
+            command(*args, files=None if is_left_out else files, **options)
 
         return wrapped
 
-    return decorated(*_GRAPH_OPTIONS, *(_LABEL_OPTIONS if labels else ()), with_files)
+    places = [click.argument(argument, required=False, type=click.Path(path_type=Path))] if argument else []
+    return decorated(*places, *_GRAPH_OPTIONS, *(_LABEL_OPTIONS if labels else ()), with_files)

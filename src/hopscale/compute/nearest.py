@@ -31,7 +31,7 @@ _QUERIES = 256  # that are looked for at once
 _EXACT = 8192  # pairs that are computed again at once
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Nearest:
     """Search among ``vectors``, rows of single precision, by product or by cosine (0 where a vector is zero)."""
 
@@ -57,6 +57,7 @@ class Nearest:
         ``excluded`` has an entry for each pair of a query and a row that is not to be found.
         """
         size = max(1, min(_QUERIES, -(-len(queries) // engine.n_jobs)))
+        _ = self._scales  # computed once, before threads need them
 
         def one(piece: tuple[int, int]) -> list[tuple[Rows, Array]]:
             begin, end = piece

@@ -12,6 +12,7 @@ from hopscale.indexed import feature_rows, has_index
 from hopscale.io.columns import is_amount_name
 from hopscale.io.edges import entries_by_node, lists_by_id
 from hopscale.io.naming import check_attributes, listing
+from hopscale.io.node_table import chosen_encoder
 from hopscale.names import shown_name
 
 __all__ = ["Attributes", "NodeFeatures", "check_known", "check_weight", "node_features"]
@@ -84,12 +85,9 @@ def _encoded(names: Iterable[Any], attributes: Attributes, columns: Any, encoder
         raise GraphError("features is an empty list: name attributes of nodes, or give None")
     check_known(chosen, attributes)
     table = {name: attributes.cells(name) for name in chosen}
-    if encoder is not None:
-        return NodeFeatures(encoder.transform(table), encoder.get_feature_names_out(), encoder)
-    from hopscale.features import FeatureEncoder
-
-    encoder = FeatureEncoder(columns)
-    return NodeFeatures(encoder.fit_transform(table), encoder.get_feature_names_out(), encoder)
+    encoder, is_fitted = chosen_encoder(encoder, columns)
+    matrix = encoder.transform(table) if is_fitted else encoder.fit_transform(table)
+    return NodeFeatures(matrix, encoder.get_feature_names_out(), encoder)
 
 
 def check_known(names: Iterable[str | None], attributes: Attributes) -> None:

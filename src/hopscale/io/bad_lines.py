@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from hopscale.exceptions import FileFormatError, warn
+from hopscale.exceptions import FileFormatError, Setting, warn
 from hopscale.io.content import as_text
 
 __all__ = ["BadLines", "blanked"]
 
 _LISTED = 10
+_ADVICE = ("; to leave such lines out, give ", Setting("skip_bad_lines", True))
 _NO_TEXT = re.compile("[\0\udc80-\udcff]")
 
 
@@ -28,13 +29,16 @@ class BadLines:
     def add(self, line: int, why: str) -> None:
         """Skip a line, or refuse the file because of it."""
         if not self.skip:
-            raise FileFormatError(f"{self.path}, {self.unit} {line}: {why}")
+            raise FileFormatError(f"{self.path}, {self.unit} {line}: {why}", *_ADVICE)
         self.why.setdefault(line, why)
 
     def without_binary(self, data: bytes) -> bytes:
         """Content of which every line is UTF-8 text; those that are not are left blank."""
         if not self.skip:
-            as_text(data, self.path)  # refuses
+            try:
+                as_text(data, self.path)
+            except FileFormatError as error:
+                raise FileFormatError(*error.parts, *(() if b"\0" in data else _ADVICE)) from error
             return data
         text = data.decode("utf-8", "surrogateescape")
         wrong: dict[int, str] = {}

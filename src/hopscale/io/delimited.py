@@ -18,6 +18,7 @@ from hopscale._core import _native
 from hopscale.exceptions import FileFormatError, Setting, in_short, warn
 from hopscale.graph import name_array
 from hopscale.io.columns import MISSING_WORDS, is_column_word, is_whole
+from hopscale.io.faults import Expected, lines_of, misshapen
 from hopscale.io.header import first_row_is_header, undecided
 from hopscale.io.naming import Coder, Names
 from hopscale.io.rows import Rows, records, text_lines
@@ -51,16 +52,23 @@ class Columns:
 
     def of_whole_nodes(self) -> Columns:
         """The same without rows whose first name is no whole number; those are bad, as nodes of the edges all are."""
-        vocabulary = self.names[0].vocabulary.tolist()
-        odd = ~np.fromiter(map(is_whole, vocabulary), dtype=bool, count=len(vocabulary))[self.names[0].codes]
-        rows = np.flatnonzero(odd)
-        lines = self.rows.lines(rows)
-        for line, row in zip(lines, rows.tolist(), strict=True):
-            name = in_short(self.names[0].at(row))
-            self.rows.bad.add(line, f"node {name} is not a whole number, while all nodes of the edge file are")
-        names = [Names(group.codes[~odd], group.vocabulary).ordered() for group in self.names]
-        amounts = None if self.amounts is None else self.amounts[~odd]
-        return Columns(self.rows.without_lines(lines), names, amounts)
+        names = self.names[0].vocabulary.tolist()
+        odd = ~np.fromiter(map(is_whole, names), dtype=bool, count=len(names))
+        rows = np.flatnonzero(odd[self.names[0].codes])
+        lines = lines_of(self.rows, rows)
+        why = {code: f"node {in_short(names[code])} is not a whole number, while all nodes of the edge file are"
+               for code in np.flatnonzero(odd).tolist()}  # fmt: skip
+        codes = self.names[0].codes[rows].tolist()
+        return self.without(rows, lines, {line: why[code] for line, code in zip(lines, codes, strict=True)})
+
+    def without(self, rows: NDArray[np.intp], lines: list[int], faults: dict[int, str]) -> Columns:
+        """The same without those of some rows whose lines are bad, if these may be skipped."""
+        if not faults:
+            return self
+        kept = np.ones(len(self.names[0]), dtype=bool)
+        kept[[row for row, line in zip(rows.tolist(), lines, strict=True) if line in faults]] = False
+        names = [Names(group.codes[kept], group.vocabulary).ordered() for group in self.names]
+        return Columns(_without(self.rows, faults), names, None if self.amounts is None else self.amounts[kept])
 
 
 def _without_first(names: Names) -> Names:
@@ -95,40 +103,36 @@ def read_columns(
     if max(*map(max, groups), amount_at or 0) >= rows.width:
         raise FileFormatError(f"{rows.path}, line {rows.line(0)}: {rows.width} column(s), but ", *rows.columns)
     read = _in_bulk(rows, groups, amount_at)
-    odd = set() if read is None else _odd_names(rows, groups, required, read[0])
-    if read is not None and odd <= MISSING_WORDS and _are_amounts(read[1]):
-        _warn_of_gaps(rows, odd, read[0])
-        return Columns(rows, *read)
-    fault = partial(_fault, rows, required=required, amount_at=amount_at, amount=amount)
-    wrong: list[int] = []
-    good = 0
-    for line, cells, why in records(rows, fault):
-        reason = why if cells is None else fault(cells)
-        if reason is None:
-            good += 1
-        else:
-            rows.bad.add(line, reason)
-            wrong.append(line)
-    if not good:
-        line, reason = next(iter(rows.bad.why.items()))
-        raise FileFormatError(f"{rows.path} has no good line: line {line}: {reason}")
-    if wrong:
-        rows = rows.without_lines(wrong)
+    expected = Expected(rows, required, amount_at, amount)
+    if read is None:
+        rows = _without(rows, misshapen(expected))
         read = _in_bulk(rows, groups, amount_at)
-    elif read is not None and rows.is_guessed:
-        names = _names_at(rows, required)
-        shown = " and ".join(map(in_short, names))
-        if not all(map(is_column_word, names)):
-            raise undecided(rows.path, f"{shown}, name the columns? Others have a name of it, too")
-        warn(
-            f"{rows.path}: the first line, {shown}, is taken for the names of the columns, but other lines have one of "
-            "them, too; if it is data, give ",
-            Setting("header", False),
-        )
+    if read is None:  # such as a quote in the middle of a cell
+        rows = _without(rows, {line: why for line, cells, why in records(rows, expected.fault) if cells is None})
+        read = _in_bulk(rows, groups, amount_at)
     if read is None:
         raise FileFormatError(f"{rows.path} cannot be read as text in columns")
-    _warn_of_gaps(rows, odd & MISSING_WORDS, read[0])
-    return Columns(rows, *read)
+    columns = Columns(rows, *read)
+    odd = _odd_names(rows, groups, required, columns.names)
+    if odd - MISSING_WORDS or not _are_amounts(columns.amounts):
+        suspects = _suspects(columns, groups, required)
+        lines = lines_of(rows, suspects)
+        columns = columns.without(suspects, lines, replace(expected, rows=rows).faults(lines))
+    if columns.rows.is_guessed and not set(_names_at(rows, required)).isdisjoint(odd):
+        _warn_of_header(columns, required)
+    _warn_of_gaps(columns.rows, odd & MISSING_WORDS, columns.names)
+    return columns
+
+
+def _without(rows: Rows, faults: dict[int, str]) -> Rows:
+    """Rows without bad lines, if these may be skipped."""
+    for line, reason in faults.items():
+        rows.bad.add(line, reason)
+    rows = rows.without_lines(faults)
+    if not rows.sample:
+        line, reason = next(iter(rows.bad.why.items()))
+        raise FileFormatError(f"{rows.path} has no good line: line {line}: {reason}")
+    return rows
 
 
 def read_table(rows: Rows, nodes: NDArray[Any] | None = None, *, node_at: int = 0) -> Columns:
@@ -184,24 +188,34 @@ def _names_at(rows: Rows, positions: Sequence[int]) -> list[str]:
     return [rows.header[at] for at in positions] if rows.header else []
 
 
-def _fault(rows: Rows, cells: list[str], *, required: Sequence[int], amount_at: int | None, amount: str) -> str | None:
-    """What is wrong with a row."""
-    if len(cells) != rows.width:
-        return f"{len(cells)} column(s) instead of {rows.width}"
-    if cells == rows.header:
-        return "the header again; are these several files in one?"
-    for at in sorted(required):
-        if not cells[at]:
-            return f"column {at + 1} is empty"
-    if amount_at is None:
-        return None
-    try:
-        number = float(cells[amount_at])
-    except ValueError:
-        return f"the {amount} is {in_short(cells[amount_at])}, which is not a number"
-    if not math.isfinite(number) or number < 0:
-        return f"the {amount} is {cells[amount_at]}, but must be finite and not negative"
-    return None
+def _suspects(columns: Columns, groups: Sequence[tuple[int, ...]], required: Sequence[int]) -> NDArray[np.intp]:
+    """Rows without a name where one is required, or a number where one is, or with all names of the columns."""
+    header = columns.rows.header
+    is_header = np.full(len(columns.names[0]), header is not None)
+    is_bad = np.zeros(len(columns.names[0]), dtype=bool)
+    if columns.amounts is not None:
+        is_bad |= ~(np.isfinite(columns.amounts) & (columns.amounts >= 0))
+    for group, names in zip(groups, columns.names, strict=True):
+        for at, codes in zip(group, names.codes.reshape(-1, len(group)).T, strict=True):
+            if at in required:
+                is_bad |= np.isin(codes, np.flatnonzero(names.vocabulary == ""))
+                is_header &= header is not None and np.isin(codes, np.flatnonzero(names.vocabulary == header[at]))
+    return np.flatnonzero(is_bad | is_header)
+
+
+def _warn_of_header(columns: Columns, required: Sequence[int]) -> None:
+    """A line was taken for a header, but names of it occur below: ask, or warn if they are what columns are called."""
+    rows, names = columns.rows, _names_at(columns.rows, required)
+    if not any((column.vocabulary == name).any() for column in columns.names for name in names):
+        return  # only where the header was repeated
+    shown = " and ".join(map(in_short, names))
+    if not all(map(is_column_word, names)):
+        raise undecided(rows.path, f"{shown}, name the columns? Others have a name of it, too")
+    warn(
+        f"{rows.path}: the first line, {shown}, is taken for the names of the columns, but other lines have one of "
+        "them, too; if it is data, give ",
+        Setting("header", False),
+    )
 
 
 def _in_bulk(rows: Rows, groups: Sequence[tuple[int, ...]], amount_at: int | None) -> _Columns | None:
@@ -234,10 +248,7 @@ def _columns_at_once(
     amounts = None
     if amount_at is not None:
         codes, texts = columns.pop()
-        try:
-            amounts = np.array(list(map(float, texts)), dtype=np.float64)[codes]
-        except ValueError:
-            return None
+        amounts = _numbers(texts)[codes]
     names = [
         Names(codes, name_array(texts), is_ordered=True).reshaped(len(group))
         for (codes, texts), group in zip(columns, groups, strict=True)
@@ -266,7 +277,7 @@ def _columns_by_csv(
             for group, coder, pieces in zip(groups, coders, codes, strict=True):
                 pieces.append(np.stack([coder.codes(map(itemgetter(at), batch)) for at in group], axis=1))
             if amount_at is not None:
-                amounts.append(np.array([float(row[amount_at].strip()) for row in batch], dtype=np.float64))
+                amounts.append(_numbers([row[amount_at] for row in batch]))
     except (ValueError, csv.Error):
         return None
     names = [
@@ -274,6 +285,21 @@ def _columns_by_csv(
         for group, coder, pieces in zip(groups, coders, codes, strict=True)
     ]
     return names, None if amount_at is None else np.concatenate(amounts)
+
+
+def _numbers(texts: list[str]) -> NDArray[np.float64]:
+    """Numbers that are written in cells, NaN for what is none."""
+    try:
+        return np.array(list(map(float, texts)), dtype=np.float64)
+    except ValueError:
+        return np.array([_number(text) for text in texts], dtype=np.float64)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def _without_blanks(column: Names) -> Names:

@@ -16,10 +16,10 @@ from hopscale.io.torch_arrays import (
     arrays_of,
     as_array,
     edge_rows,
-    feature_matrix,
     imported,
     label_array,
     node_count,
+    tensor_features,
     weight_array,
 )
 
@@ -39,6 +39,7 @@ def from_dgl(
     weight: str | None = "weight",
     label: str | None = "label",
     dense: Dense = "error",
+    encoder: Any = None,
     self_loops: bool = False,
     directed: Directed = "error",
 ) -> AttributedGraph:
@@ -53,7 +54,7 @@ def from_dgl(
         Entries of ``graph.ndata``; there need be none of these names.
     weight : str or None, default="weight"
         Entry of ``graph.edata``; there need be none of that name.
-    dense, self_loops, directed
+    dense, encoder, self_loops, directed
         As in :func:`hopscale.io.from_pyg`.
 
     Returns
@@ -70,8 +71,8 @@ def from_dgl(
             "the DGL graph has nodes or edges of several types, and hopscale embeds graphs of one: pass "
             "dgl.to_homogeneous(graph)"
         )
-    matrix, names = feature_matrix(_entry(graph.ndata, features, "feat", "ndata"), f"ndata[{features!r}]", dense)
-    n = node_count(graph.num_nodes(), None if matrix is None else int(matrix.shape[0]))
+    found = tensor_features(_entry(graph.ndata, features, "feat", "ndata"), features, dense, encoder)
+    n = node_count(graph.num_nodes(), found.n_rows)
     u, v = (as_array(ends, "edges") for ends in graph.edges())
     if u.ndim != 1 or u.shape != v.shape:
         raise GraphError(f"edges() must give two rows of nodes, but they have the shapes {u.shape} and {v.shape}")
@@ -84,16 +85,18 @@ def from_dgl(
         if others:
             warn(f"edata has {listing(others)}, but no 'weight': if it holds the weights, give weight={others[0]!r}")
     ids = np.arange(n, dtype=np.int64)
-    return assemble(
+    made = assemble(
         Names(ends, ids),
         weights,
-        matrix,
+        found.matrix,
         node_ids=ids,
-        feature_names=names,
+        feature_names=found.names,
         labels=label_array(_entry(graph.ndata, label, "label", "ndata"), n, f"ndata[{label!r}]"),
         self_loops=self_loops,
         directed=directed,
     )
+    made.encoder = found.encoder
+    return made
 
 
 def to_dgl(graph: AttributedGraph, vectors: Any = None) -> Any:

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import GraphError, in_short
 from hopscale.graph import AttributedGraph, is_missing
-from hopscale.indexed import check_common, feature_rows, has_index, index_names, is_default, rows_by_id
+from hopscale.indexed import check_common, feature_rows, frame_matrix, has_index, index_names, rows_by_id
 from hopscale.io.assemble import FeatureEntries, amounts, assemble
-from hopscale.io.naming import Names, as_names, listing, united
-from hopscale.names import positions
+from hopscale.io.naming import Names, as_names, listing
+from hopscale.names import positions, shown_name
 
 __all__ = ["entries_by_node", "from_edges", "lists_by_id"]
 
@@ -89,8 +89,13 @@ def from_edges(
     """
     ends = _endpoints(edges)
     _refuse_names(features)
-    if has_index(features):
-        features, feature_names, node_ids = _indexed_features(features, ends, node_ids, feature_names)
+    if has_index(features) and node_ids is None:
+        features = _indexed_features(features, ends.ordered())
+    elif has_index(features) and node_ids is not None:
+        if hasattr(features, "columns"):
+            features, feature_names = feature_rows(features, as_names(node_ids), feature_names)
+        else:
+            features = lists_by_id(features, as_names(node_ids))
     return assemble(
         ends,
         None if weights is None else _edge_weights(_in_order_of_edges(weights, edges), ends),
@@ -114,19 +119,20 @@ def _refuse_names(features: Any) -> None:
         )
 
 
-def _indexed_features(features: Any, ends: Names, node_ids: Any, feature_names: Any) -> tuple[Any, Any, NDArray[Any]]:
-    """Rows of a data frame, or lists of a Series, matched by index; with the names of the features and of all nodes."""
-    if node_ids is None:
-        listed = index_names(features, "features")
-        ends = ends.ordered()
-        ids, _ = united(ends, Names.of(listed))
-        if not is_default(features.index):  # which is refused with more advice below
-            check_common(listed, ends.vocabulary, "features")
-    else:
-        ids = as_names(node_ids)
-    if hasattr(features, "columns"):
-        return (*feature_rows(features, ids, feature_names), ids)
-    return lists_by_id(features, ids), feature_names, ids
+def _indexed_features(features: Any, ends: Names) -> FeatureEntries | dict[Hashable, Any]:
+    """Rows of a data frame, or lists of a Series, by the names in their index, all of which are nodes."""
+    names = index_names(features, "features")
+    check_common(features, names, ends.vocabulary, "features")
+    if not hasattr(features, "columns"):
+        return {node: None if is_missing(own) else own for node, own in zip(names.tolist(), features, strict=True)}
+    matrix, columns = frame_matrix(features)
+    coo = matrix.tocoo()
+    rows, found = coo.coords[0], Names(coo.coords[1], columns)
+
+    def where(entry: int) -> str:
+        return f"feature {in_short(found.at(entry))} of node {shown_name(names, rows[entry])}"
+
+    return FeatureEntries(Names.each(names), rows, found, amounts(coo.data, "value", where), columns)
 
 
 def lists_by_id(features: Any, ids: NDArray[Any]) -> dict[Hashable, Any]:
@@ -207,6 +213,7 @@ def _endpoints(edges: Any) -> Names:
         ends = Names.of([])
     else:
         hint = "; transpose it" if pairs.ndim == 2 and pairs.shape[0] == 2 else ""
+        hint = "; a table with other columns goes to from_tables(edges)" if has_index(edges) else hint
         raise GraphError(f"edges must have two columns, but has shape {pairs.shape}{hint}")
     ends = ends.reshaped(2)
     if ends.vocabulary.dtype != np.int64:

@@ -30,13 +30,14 @@ from hopscale.io.npz import read_npz
 from hopscale.io.parquet import is_parquet, parquet_edges, parquet_features, parquet_labels, parquet_table
 from hopscale.io.rows import Rows, read_rows
 
-__all__ = ["WHOLE_GRAPHS", "read_graph"]
+__all__ = ["ATTRIBUTED", "WHOLE_GRAPHS", "read_graph"]
 
 _PathLike = str | os.PathLike[str]
 _File = _PathLike | BinaryIO
 _FILES = ("edges", "features", "labels", "nodes")
 # Kinds of files that hold edges, features and labels.
-WHOLE_GRAPHS = (".npz", ".graphml", ".gml")
+ATTRIBUTED = (".graphml", ".gml")  # whose attributes are columns of a table of nodes
+WHOLE_GRAPHS = (".npz", *ATTRIBUTED)
 
 
 def read_graph(
@@ -55,7 +56,7 @@ def read_graph(
     columns: Mapping[str, Any] | None = None,
     encoder: FeatureEncoder | None = None,
     unknown: Unknown = "isolate",
-    header: bool | Mapping[str, bool] | None = None,
+    header: bool | Mapping[str, bool | None] | None = None,
     skip_bad_lines: bool = False,
     self_loops: bool = False,
     directed: Directed = "error",
@@ -149,9 +150,9 @@ def read_graph(
     is none, but its nodes are nodes. Text files must be UTF-8 and may be packed with gzip; lines at the top that
     start with "# " or "% " are comments.
 
-    A cell is missing if it is empty. An edge without a node, a weight that its column should have, or a feature without
-    a name or value makes a bad line; a node with an empty label has none. Words such as NA, null or NaN are names of
-    nodes, features and classes like any other, with a warning; only among labels that are numbers they mean none.
+    A cell is missing if it is empty. A line without a node, a feature, or a weight or value where there is a column of
+    them is bad; a node with an empty label has none. Words such as NA, null or NaN are names of nodes, features and
+    classes like any other, with a warning; only among labels that are numbers they mean none.
 
     Examples
     --------
@@ -189,6 +190,9 @@ def read_graph(
             path,
             weight=weight,
             label=label_column,
+            columns=columns,
+            encoder=encoder,
+            say=files.say,
             self_loops=self_loops,
             directed=directed,
             max_unpacked=max_unpacked,

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from xml.parsers import expat
 
-from hopscale.exceptions import FileFormatError, GraphError, MissingPackageError, Setting, in_short
-from hopscale.graph import AttributedGraph, Directed, DirectedGraphError
+from hopscale.exceptions import DirectedGraphError, FileFormatError, GraphError, MissingPackageError, Setting, in_short
+from hopscale.graph import AttributedGraph, Directed
 from hopscale.io.columns import all_whole
 from hopscale.io.content import read_content
 from hopscale.io.networkx import from_networkx
@@ -42,6 +42,8 @@ def read_gml(path: str | os.PathLike[str], **settings: Any) -> AttributedGraph:
     directed : {"error", "symmetrize"}, default="error"
     max_unpacked : int or str, optional
         As for :func:`hopscale.read_graph`.
+    say : callable, optional
+        Is told what was understood.
 
     Returns
     -------
@@ -63,6 +65,7 @@ def _read(
     self_loops: bool = False,
     directed: Directed = "error",
     max_unpacked: Any = None,
+    say: Callable[[str], None] = lambda line: None,
 ) -> AttributedGraph:
     try:
         import networkx as nx
@@ -80,7 +83,7 @@ def _read(
     attributes = dict.fromkeys(name for _, own in graph.nodes(data=True) for name in own)
     chosen = [name for name in attributes if name != label]
     try:
-        return from_networkx(
+        made = from_networkx(
             graph,
             features=chosen or None,
             weight="weight" if weight is None else weight,
@@ -98,6 +101,9 @@ def _read(
         ) from error
     except GraphError as error:
         raise FileFormatError(f"{path}: {error}") from error
+    known = " none" if made.encoder is None else f"\n{made.encoder}"
+    say(f"{made.n_nodes:,} nodes and {made.n_edges:,} edges in {path}; attributes of the nodes:{known}")
+    return made
 
 
 def _parsed_graphml(nx: Any, data: bytes) -> Any:

@@ -21,7 +21,7 @@ from hopscale.io.columns import is_whole
 from hopscale.io.matching import can_be_ids, ids_like_edges, likely_id_column
 from hopscale.io.naming import Names, rows_of
 
-__all__ = ["EncodedNodes", "NodeTable", "check_kinds", "encode_nodes", "table_of_nodes"]
+__all__ = ["EncodedNodes", "NodeTable", "check_kinds", "chosen_encoder", "encode_nodes", "table_of_nodes"]
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def encode_nodes(
     ``encoder`` is used as it is if it is fitted; otherwise a copy of it is, with ``columns`` added to its own.
     ``say`` is told what was understood.
     """
-    chosen, is_fitted = _chosen_encoder(encoder, columns)
+    chosen, is_fitted = chosen_encoder(encoder, columns)
     if id_column is None and is_fitted and chosen.column_of_kind("id") in table.columns:
         id_column = chosen.column_of_kind("id")
     if id_column is None:
@@ -181,7 +181,7 @@ def check_kinds(columns: Any) -> None:
         raise ParameterError(f"must be a mapping from names to kinds, not {in_short(columns)}", parameter="columns")
 
 
-def _chosen_encoder(encoder: Any, columns: Any) -> tuple[FeatureEncoder, bool]:
+def chosen_encoder(encoder: Any, columns: Any) -> tuple[FeatureEncoder, bool]:
     """The encoder to use, and whether it is fitted."""
     check_kinds(columns)
     if encoder is None:
@@ -208,7 +208,9 @@ def _check_overlap(listed: Names, edges: NDArray[Any], id_column: str) -> None:
             Setting("id_column"),
         )
     if lacking:
-        warn(f"{lacking} of the {len(edges)} nodes in the edges are not in the node table: they have no features")
+        warn(
+            f"{lacking} of the {len(edges)} nodes in the edges are not in the node table: they get no features from it"
+        )
 
 
 def _warn_of_leaks(rows: dict[str, Column], label_column: str, label: Column, encoder: FeatureEncoder) -> None:

@@ -16,10 +16,10 @@ from hopscale.io.torch_arrays import (
     arrays_of,
     as_array,
     edge_rows,
-    feature_matrix,
     imported,
     label_array,
     node_count,
+    tensor_features,
     weight_array,
 )
 from hopscale.names import as_names
@@ -42,6 +42,7 @@ def from_pyg(
     weight: str | None = "edge_weight",
     label: str | None = "y",
     dense: Dense = "error",
+    encoder: Any = None,
     self_loops: bool = False,
     directed: Directed = "error",
 ) -> AttributedGraph:
@@ -61,8 +62,10 @@ def from_pyg(
     label : str or None, default="y"
         Attribute with the labels of the nodes; there need be none of that name.
     dense : {"error", "signed", "binned"}, default="error"
-        What to make of dense features: taken as they are, refused if any is negative; or by
-        :func:`hopscale.features.signed` or :func:`hopscale.features.binned`.
+        What to make of dense features: taken as they are, refused if any is negative; or two features for each
+        column, of its positive and its negative numbers; or one for each of some bins of a column.
+    encoder : FeatureEncoder, optional
+        What has made the features of another graph in this way, such as ``model.encoder_``: bins are then the same.
     self_loops : bool, default=False
         Keep self-loops.
     directed : {"error", "symmetrize"}, default="error"
@@ -91,13 +94,12 @@ def from_pyg(
     if data.edge_index is None:
         raise GraphError("data has no edge_index; where its edges are in adj_t, make it without ToSparseTensor")
     pairs = as_array(data.edge_index, "edge_index")
-    matrix, names = feature_matrix(_part(data, features, "x"), str(features), dense)
-    rows = None if matrix is None else int(matrix.shape[0])
-    n = data.num_nodes
+    found = tensor_features(_part(data, features, "x"), features, dense, encoder)
+    rows, names, n = found.n_rows, found.names, data.num_nodes
     if n is None:
         n = rows if rows is not None else int(edge_rows(pairs, np.iinfo(np.int32).max).max(initial=-1)) + 1
     n = node_count(n, rows)
-    if names is None and matrix is not None:
+    if names is None and rows is not None:
         names = getattr(data, "feature_names", None)
     ids = getattr(data, "node_ids", None)
     ids = np.arange(n, dtype=np.int64) if ids is None else as_names(ids)
@@ -109,16 +111,18 @@ def from_pyg(
         weights = weight_array(weights, str(weight), len(ends))
     elif weight == "edge_weight" and getattr(data, "edge_attr", None) is not None:
         warn("edge_attr is not used: if it holds one weight for each edge, give weight='edge_attr'")
-    return assemble(
+    graph = assemble(
         Names(ends, ids),
         weights,
-        matrix,
+        found.matrix,
         node_ids=ids,
         feature_names=names,
         labels=label_array(_part(data, label, "y"), n, str(label)),
         self_loops=self_loops,
         directed=directed,
     )
+    graph.encoder = found.encoder
+    return graph
 
 
 def to_pyg(graph: AttributedGraph, vectors: Any = None, *, sparse: bool = False) -> Any:

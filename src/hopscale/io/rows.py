@@ -10,9 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
-
-from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError, Setting, in_short
 from hopscale.io.bad_lines import BadLines, blanked
@@ -57,11 +54,6 @@ class Rows:
         """Line number of a row."""
         return next(islice(self, row, None))[0]
 
-    def lines(self, rows: NDArray[Any]) -> list[int]:
-        """Line numbers of some rows, in their order."""
-        wanted = set(rows.tolist())
-        return [line for row, (line, _) in enumerate(self) if row in wanted]
-
     def from_line(self, line: int) -> Rows:
         """The same from a line on."""
         return replace(self, start=_after_lines(self.body, self.start, line - 1 - self.offset), offset=line - 1)
@@ -69,7 +61,7 @@ class Rows:
     def without_lines(self, lines: Iterable[int]) -> Rows:
         """The same with some lines left blank."""
         rows = replace(self, body=blanked(self.body, (line - 1 for line in lines)))
-        return replace(rows, sample=[cells for _, cells in islice(rows, _SAMPLE)])
+        return replace(rows, sample=list(islice((cells for _, cells, _ in records(rows) if cells), _SAMPLE)))
 
     def position(self, column: str) -> int:
         """Where a column is, by its name, or by its number, from 1, where no column has that name."""

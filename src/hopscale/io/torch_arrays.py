@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hopscale.checks import choice
 from hopscale.exceptions import GraphError, MissingPackageError, in_short, warn
+from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph
 from hopscale.indexed import has_index, rows_by_id
 from hopscale.io.assemble import amounts
@@ -21,10 +22,10 @@ __all__ = [
     "as_array",
     "class_codes",
     "edge_rows",
-    "feature_matrix",
     "imported",
     "label_array",
     "node_count",
+    "tensor_features",
     "vectors_of",
     "weight_array",
 ]
@@ -60,30 +61,43 @@ def as_array(tensor: Any, what: str) -> NDArray[Any]:
         raise GraphError(f"{what} cannot be read as an array ({error})") from error
 
 
-def feature_matrix(tensor: Any, what: str, dense: Dense) -> tuple[Any, Any]:
-    """Features of a dense or sparse tensor, and their names; negative numbers are refused, or made into others."""
+class TensorFeatures(NamedTuple):
+    """Features of a tensor, with their names and what has made them of dense numbers."""
+
+    matrix: Any = None
+    names: Any = None
+    encoder: Any = None
+
+    @property
+    def n_rows(self) -> int | None:
+        return None if self.matrix is None else int(self.matrix.shape[0])
+
+
+def tensor_features(tensor: Any, name: str | None, dense: Dense, encoder: Any) -> TensorFeatures:
+    """Features of a dense or sparse tensor; negative numbers are refused, or encoded as one column of vectors."""
     choice("dense", dense, ["error", "signed", "binned"])
-    if tensor is None:
-        return None, None
-    matrix = _matrix(tensor, what)
+    if tensor is None or name is None:
+        return TensorFeatures()
+    what, matrix = repr(name), _matrix(tensor, name)
     if matrix.ndim == 1:
         matrix = matrix.reshape(-1, 1)
     if matrix.ndim != 2:
         raise GraphError(f"{what} must have a row of features for each node, but has shape {matrix.shape}")
     if matrix.dtype.kind not in "biuf":
         raise GraphError(f"{what} must hold real numbers, not {matrix.dtype}")
-    if dense != "error":
-        from hopscale import features
-
-        return (features.signed if dense == "signed" else features.binned)(matrix)
+    if dense != "error" or encoder is not None:
+        table = {name: matrix.toarray() if sp.issparse(matrix) else matrix}
+        if encoder is None:
+            encoder = FeatureEncoder({name: dense}).fit(table)
+        return TensorFeatures(encoder.transform(table), encoder.get_feature_names_out(), encoder)
     data = matrix.data if sp.issparse(matrix) else matrix
     if data.dtype.kind == "f" and data.min(initial=0) < 0:
         raise GraphError(
-            f"{what} has negative numbers, down to {data.min():g}, but features are non-negative: dense='signed' gives "
-            "every column two features, of its positive and of its negative numbers, dense='binned' one for each of "
-            "some bins of its values"
+            f"{what} has negative numbers, down to {data.min():g}, but features are non-negative: from_pyg and "
+            "from_dgl make two features of every column by dense='signed', of its positive and of its negative "
+            "numbers, and one for each of some bins of its values by dense='binned'; features=None leaves them out"
         )
-    return matrix, None
+    return TensorFeatures(matrix)
 
 
 def _matrix(tensor: Any, what: str) -> Any:
@@ -189,6 +203,8 @@ def vectors_of(vectors: Any, graph: AttributedGraph) -> NDArray[Any]:
 
 def arrays_of(graph: AttributedGraph, vectors: Any, *, sparse: bool) -> dict[str, Any]:
     """What a graph is made of in PyTorch: ``edges`` (2, m), ``weights``, ``x`` and ``y``; None where there is none."""
+    if not isinstance(graph, AttributedGraph):
+        raise GraphError(f"expected an AttributedGraph, not {type(graph).__name__}: make one by hopscale.io.as_graph")
     coo = graph.adjacency.tocoo()
     x: Any = None
     if vectors is not None:

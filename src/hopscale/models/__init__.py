@@ -7,9 +7,11 @@ from pkgutil import walk_packages
 from typing import Any
 
 from hopscale.models.base import MODELS, NodeEmbedding
+from hopscale.models.explanation import Explanation
 from hopscale.models.files import load_model, save_model
+from hopscale.models.node_vectors import NodeVectors
 
-__all__ = ["MODELS", "NodeEmbedding", "load_model", "save_model"]
+__all__ = ["MODELS", "Explanation", "NodeEmbedding", "NodeVectors", "load_model", "save_model"]
 
 for _module in walk_packages(__path__, f"{__name__}."):
     import_module(_module.name)

@@ -184,7 +184,7 @@ class Neighbors(VectorQueries):
         if not same and scale is None:
             scales = len(self.scale_columns_)
             found = [[(name, score / scales) for name, score in each] for each in found]
-        self._warn_of_zeros(asked, [not each for each in found], scale)
+        self._warn_of_zeros(asked, [not vector.any() for vector in queries[asked.rows]], scale)
         return asked.answer(found)
 
     def _search(

@@ -105,7 +105,7 @@ class Surroundings:
     def steps(self, rows: Rows) -> sp.csr_array:
         """Probabilities of a step of a walk from some nodes."""
         weights = self.around[rows]
-        total = weights.sum(axis=1)
+        total = np.asarray(weights.sum(axis=1), dtype=np.float64).ravel()
         return sp.csr_array(sp.diags_array(np.divide(1, total, out=np.zeros_like(total), where=total > 0)) @ weights)
 
     def own(self, features: sp.csr_array, rows: Rows) -> sp.csr_array:

@@ -32,7 +32,7 @@ def score_splits(
         Records of some splits. What takes long in it calls :func:`hopscale.compute.threads.checkpoint`.
     splits : sequence of splits
     together : int
-        How many of them `score` is given at once.
+        How many of them `score` is given at once, at most.
     memory : float
         Bytes that it then holds.
     n_jobs : int or None
@@ -59,5 +59,6 @@ def score_splits(
                 affordable = int(limit / max(time.perf_counter() - begin, 1e-9))
                 splits = splits[: max(1, affordable)]
                 bar.total = len(splits)
-            take([splits[i : i + together] for i in range(len(records), len(splits), together)])
+            size = min(together, max(1, -(-(len(splits) - len(records)) // engine.n_jobs)))  # all threads get some
+            take([splits[i : i + size] for i in range(len(records), len(splits), size)])
     return records

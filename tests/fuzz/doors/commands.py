@@ -1,6 +1,7 @@
 """The command line."""
 
 from fuzz.doors.files import edge_file, feature_file
+from fuzz.doors.others import GRAPHML
 from fuzz.doors.registry import door, saved_model, sound_npz
 from fuzz.names import MODELS
 
@@ -17,6 +18,7 @@ OPTIONS = [
     *("--walks-per-node", "--start", "--epochs", "--negatives", "--subsample", "--learning-rate", "--dimensions", "-"),
     *("--window", "--random-state", "--p", "--q", "--decay", "--iterations", "--score", "--task", "--splits", "--x"),
     *("--standardize", "--format", "--scale", "--save", "--quiet", "--solver", "--unknown", "--keep-graph"),
+    "--directed",
 ]
 # Options that say how much work there is: large ones are no mistake, but take long.
 WORK = ("--epochs", "--walks", "--walk-length", "--walks-per-node", "--iterations", "--splits")
@@ -36,11 +38,13 @@ def command_line(m):
         lambda: ["'neighbors'", model, repr(m.choice(["--feature", "--nodes-of"])), repr(m.choice(["1", "2", *TEXTS]))],
         lambda: ["'suggest-links'", model, *m.sample([*graph, "'0'", "'1'"], m.randint(0, 6))],
         lambda: ["'suggest-links'", model, *graph, "'-k'", repr(m.choice(["1", "99", *TEXTS]))],
+        lambda: ["'clusters'", model, repr(m.choice(["1", "2", *TEXTS]))],
         lambda: ["'suggest-features'", model, repr(m.choice(["0", "1", *TEXTS])), *graph],
         lambda: ["'explain'", model, repr(m.choice(["0", "1", *TEXTS]))],
         lambda: ["'embed'", *graph, "'-o'", "out('v.csv')", *small],
         lambda: ["'embed'", *graph, "'--save'", "out('m')", "'--model'", repr(m.choice(list(MODELS)).lower()), *small],
         lambda: ["'explain'", model, repr(m.choice(["0", "1", *TEXTS])), *graph],
+        lambda: ["'embed'", "'--graph'", f"file({GRAPHML!r}, 'g.graphml')", "'-o'", "out('v.csv')", *small],
         lambda: ["'transform'", model, *graph, "'-o'", "out('v.npz')"],
         lambda: ["'extend'", model, *graph, "'-o'", "out('v.csv')"],
         lambda: ["'datasets'", repr(m.choice(["figure1", "cora", *TEXTS]))],

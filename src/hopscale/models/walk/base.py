@@ -139,17 +139,23 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
     def _placed(self, graph: AttributedGraph, first: int) -> NDArray[np.float32]:
         features, transitions = self._matched_features(graph), Transitions(graph.adjacency, *self.bias_)
         context, nodes = WalkContext(transitions, features, self.start), np.arange(first, graph.n_nodes)
-        if first and isinstance(self.solver_, PMI) and not any(solution.sampled for solution in self.solutions_):
-            if are_few(self.solver_, context, nodes):
-                return finite(project_few(self.solver_, context, self.solutions_, nodes))
-            context, nodes = context.around(nodes, max(scale.hops[-1] for scale in self.scales_))
+        with finite_numbers("the model does not fit the graph, or its file is damaged"):
+            # Exact rows need no more than walks can reach. Samples are drawn by row, and training goes over all nodes.
+            if first and isinstance(self.solver_, PMI) and not any(solution.sampled for solution in self.solutions_):
+                if are_few(self.solver_, context, nodes):
+                    return finite(project_few(self.solver_, context, self.solutions_, nodes))
+                context, nodes = context.around(nodes, max(scale.hops[-1] for scale in self.scales_))
+            return finite(self._projected(context, nodes))
+
+    def _projected(self, context: WalkContext, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Vectors of some nodes, by the solver."""
         found, begin = np.empty((len(nodes), self.embedding_.shape[1]), dtype=np.float32), 0
-        with finite_numbers("the model does not fit the graph, or its file is damaged"), self._engine() as engine:
+        with self._engine() as engine:
             for vectors in self.solver_.project(context, self.solutions_, engine, self.seed_):
                 columns = slice(begin, begin := begin + vectors.shape[1])
                 found[:, columns] = vectors if len(vectors) == len(nodes) else vectors[nodes]
                 del vectors  # before the next are made
-            return finite(found)
+        return found
 
     # Checking what came in.
 

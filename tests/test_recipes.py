@@ -1,0 +1,51 @@
+"""The page of recipes: its code runs as shown."""
+
+import doctest
+import re
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.filterwarnings("ignore::hopscale.exceptions.HopscaleWarning")
+
+PAGE = Path(__file__).parents[1] / "docs" / "recipes.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```pycon\n(.*?)^```$", TEXT, flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture
+def _torch(monkeypatch):
+    """Stand-ins for PyTorch and PyTorch Geometric where they are not installed: arrays, and a bag of attributes."""
+    try:
+        import torch_geometric.data  # noqa: F401
+    except ImportError:
+
+        def data(x, edge_index):
+            return SimpleNamespace(x=x, edge_index=edge_index, num_nodes=len(x))
+
+        torch, package, module = ModuleType("torch"), ModuleType("torch_geometric"), ModuleType("torch_geometric.data")
+        torch.tensor, torch.eye, module.Data, package.data = np.array, np.eye, data, module
+        for each in (torch, package, module):
+            monkeypatch.setitem(sys.modules, each.__name__, each)
+
+
+@pytest.mark.usefixtures("_torch")
+def test_every_block_runs_as_shown(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert TEXT.count("```") == 2 * len(BLOCKS)  # no code of another kind
+    test = doctest.DocTestParser().get_doctest("\n".join(BLOCKS), {}, PAGE.name, PAGE.name, 0)
+    said = []
+    results = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=said.append)
+    assert results.attempted > 50
+    assert not results.failed, "".join(said)
+
+
+def test_headings_are_listed():
+    listed = re.findall(r"^- \[(.*?)\]\(#(.*?)\)$", TEXT, flags=re.MULTILINE)
+    headings = re.findall(r"^## (.*)$", TEXT, flags=re.MULTILINE)
+    assert [name for name, _ in listed] == headings
+    for name, anchor in listed:
+        assert anchor == re.sub(r"[^\w -]", "", name.lower()).replace(" ", "-")
