@@ -340,6 +340,10 @@ class TestVectors:
         with pytest.raises(GraphError, match=r"column 'x'.*5 numbers where 4"):
             encoder.transform({"x": np.zeros((2, 5)) + 0.5})
 
+    def test_vectors_past_float32_say_nothing(self):
+        _, columns, _ = fitted([[0.5, 1.5], [1e39, 0.5], [-1.5, 2.5]])
+        assert [sum(found[row] for found in columns.values()) for row in range(3)] == [2, 0, 4]
+
     def test_missing_vectors(self):
         x = np.random.default_rng(0).normal(size=(60, 4)).tolist()
         _, columns, about = fitted([None, None, *x])
@@ -412,7 +416,7 @@ class TestCommon:
         again = restored_encoder(encoder_state(encoder))
         assert again.transform({"x": [1, 0]}).toarray().tolist() == [[1], [0]]
         assert list(fitted(["FR"] * 91 + ["DE", "IT", "ES"] * 3)[1]) == ["x=DE", "x=ES", "x=IT"]
-        assert list(fitted([0.5] * 95 + [1.5, 2.5, 3.5, 4.5, 5.5], "number")[1]) == ["x=2.."]
+        assert list(fitted([0.5] * 95 + [1.5, 2.5, 3.5, 4.5, 5.5], "number")[1]) == ["x=1.5.."]
         assert list(fitted([None] * 95 + ["a", "b"] * 3)[1]) == ["x=a", "x=b"]
 
     def test_of_few_nodes_all_are_kept(self):

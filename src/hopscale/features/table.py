@@ -238,7 +238,7 @@ def _nested_column(cells: list[Any]) -> Column:
     codes = np.where(present, np.cumsum(present) - 1, -1).astype(np.int32)
     lists = [_items(cell) for cell, is_there in zip(cells, present, strict=True) if is_there]
     kinds = set(map(type, chain.from_iterable(lists)))
-    if len(set(map(len, lists))) == 1 and kinds <= {int, float} and float in kinds:
+    if len(set(map(len, lists))) == 1 and len(lists[0]) > 1 and kinds <= {int, float} and float in kinds:
         with suppress(OverflowError):
             return Column(codes, np.array(lists, dtype=np.float64))
     texts = [[text_of(item) for item in items if not is_missing(item)] for items in lists]
