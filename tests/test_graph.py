@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from hopscale import AttributedGraph
 from hopscale.exceptions import GraphError, UnknownNodeError
-from hopscale.graph import name_array
+from hopscale.names import name_array
 
 PAIR = np.array([[0.0, 1.0], [1.0, 0.0]])
 

@@ -21,15 +21,7 @@ from hopscale.indexed import adjacency_rows, feature_rows, labels_by_id
 from hopscale.matrices import SymmetricArray, canonical
 from hopscale.names import DistinctNames, is_missing, name_array, repeated_name, shown_name
 
-__all__ = [
-    "AttributedGraph",
-    "Directed",
-    "DistinctNames",
-    "is_missing",
-    "name_array",
-    "repeated_name",
-    "shown_name",
-]
+__all__ = ["AttributedGraph", "Directed"]
 
 Directed = Literal["error", "symmetrize"]
 

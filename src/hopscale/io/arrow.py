@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, HopscaleError, MissingPackageError, in_short
-from hopscale.graph import name_array, repeated_name
 from hopscale.io.assemble import amounts
 from hopscale.io.columns import WIDE_TABLE
 from hopscale.io.naming import Names
+from hopscale.names import name_array, repeated_name
 
 __all__ = ["ArrowTable"]
 

@@ -18,12 +18,12 @@ from hopscale.checks import switch
 from hopscale.exceptions import GraphError, in_short, warn
 from hopscale.graph import AttributedGraph, Directed
 from hopscale.indexed import labels_at
-from hopscale.io.naming import Names, as_names, known_rows, united
+from hopscale.io.naming import Names, known_rows, united
 from hopscale.io.node_table import EncodedNodes
 from hopscale.matrices import ANY_SIGN, OwnArray, SymmetricArray
-from hopscale.names import DistinctNames, name_array
+from hopscale.names import DistinctNames, as_names, name_array
 
-__all__ = ["FeatureEntries", "amounts", "assemble", "label_array", "labels_at"]
+__all__ = ["FeatureEntries", "amounts", "assemble", "label_array"]
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import GraphError, in_short
-from hopscale.graph import AttributedGraph, is_missing
+from hopscale.graph import AttributedGraph
 from hopscale.indexed import check_common, feature_rows, frame_matrix, has_index, index_names, rows_by_id
 from hopscale.io.assemble import FeatureEntries, amounts, assemble
-from hopscale.io.naming import Names, as_names, listing
-from hopscale.names import positions, shown_name
+from hopscale.io.naming import Names, listing
+from hopscale.names import as_names, is_missing, positions, shown_name
 
 __all__ = ["entries_by_node", "from_edges", "lists_by_id"]
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from hopscale._core import _native
 from hopscale.exceptions import FileFormatError, in_short
-from hopscale.graph import name_array
 from hopscale.io.assemble import FeatureEntries
 from hopscale.io.content import as_text
 from hopscale.io.naming import Names
+from hopscale.names import name_array
 
 __all__ = ["read_feature_json"]
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from hopscale.exceptions import GraphError
-from hopscale.graph import AttributedGraph, Directed, name_array, shown_name
+from hopscale.graph import AttributedGraph, Directed
 from hopscale.io.assemble import amounts, assemble
 from hopscale.io.attributes import Attributes, check_known, check_weight, node_features
 from hopscale.io.naming import Names, check_attributes
+from hopscale.names import name_array, shown_name
 
 __all__ = ["from_igraph"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError, Setting, in_short, warn
-from hopscale.io.assemble import labels_at
+from hopscale.indexed import labels_at
 from hopscale.io.columns import MISSING_WORDS, is_number, is_whole
 from hopscale.io.delimited import read_columns
 from hopscale.io.header import first_row_is_header, is_missing

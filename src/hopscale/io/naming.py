@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, ParameterError, in_short
-from hopscale.names import as_names, is_dense, name_array, positions, shown_name, value_span, whole_numbers
+from hopscale.names import is_dense, name_array, positions, shown_name, value_span, whole_numbers
 
 __all__ = [
     "Coder",
     "Names",
     "Unknown",
-    "as_names",
     "check_attributes",
     "check_unknown",
     "known_rows",
@@ -125,7 +124,7 @@ class Names:
 
         Examples
         --------
-        >>> Names(np.array([2, 0, 2]), as_names(["a", "b", "c"])).ordered().vocabulary.tolist()
+        >>> Names(np.array([2, 0, 2]), name_array(["a", "b", "c"])).ordered().vocabulary.tolist()
         ['c', 'a']
         """
         if self.is_ordered:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import GraphError, MissingPackageError, ParameterError, Setting, in_short, warn
+from hopscale.exceptions import GraphError, ParameterError, Setting, in_short, warn
 from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph
 from hopscale.io.arrow import ArrowTable
@@ -19,7 +19,7 @@ from hopscale.io.indexed import ids_as_column
 from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown, known_rows, listing, rows_of
 from hopscale.io.node_table import encode_nodes, table_of_nodes
 
-__all__ = ["MissingPackageError", "edge_columns", "feature_entries", "from_tables"]
+__all__ = ["edge_columns", "feature_entries", "from_tables"]
 
 
 def from_tables(

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.checks import as_path
 from hopscale.exceptions import GraphError, ParameterError, Setting, in_short
-from hopscale.graph import name_array
 from hopscale.io.atomic import replacing
+from hopscale.names import name_array
 
 __all__ = ["FORMATS", "check_exportable", "name_text", "vector_format", "write_vectors"]
 

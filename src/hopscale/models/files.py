@@ -29,7 +29,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import as_path
 from hopscale.exceptions import FileFormatError, ParameterError, in_short, warn
-from hopscale.graph import repeated_name
 from hopscale.io.atomic import replacing
 from hopscale.io.content import UnreadableFileError, existing
 from hopscale.io.name_bytes import encoded_names, restored_names
@@ -38,6 +37,7 @@ from hopscale.models.base import MODELS, NodeEmbedding, SolverChoice
 from hopscale.models.format_1 import from_format_1
 from hopscale.models.kept_graph import FEATURE_NAMES, KINDS, graph_tensors, stored_graph
 from hopscale.models.stored_encoder import encoder_tensor, stored_encoder
+from hopscale.names import repeated_name
 from hopscale.solvers import Solver
 
 __all__ = ["ModelFile", "load_model", "save_model"]

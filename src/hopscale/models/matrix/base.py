@@ -14,8 +14,9 @@ from hopscale.checks import check_memory, memory, memory_bytes, parameter, whole
 from hopscale.compute import Threads
 from hopscale.compute.svd import MAX_RANK
 from hopscale.exceptions import GraphError
-from hopscale.graph import AttributedGraph, name_array
+from hopscale.graph import AttributedGraph
 from hopscale.models.base import NodeEmbedding
+from hopscale.names import name_array
 
 __all__ = ["MatrixEmbedding"]
 

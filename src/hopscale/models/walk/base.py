@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from hopscale.checks import choice, parameter, whole
 from hopscale.compute.svd import MAX_RANK
 from hopscale.exceptions import GraphError, ParameterError, Setting, in_short, warn
-from hopscale.graph import AttributedGraph, name_array
+from hopscale.graph import AttributedGraph
 from hopscale.models.base import NodeEmbedding, SolverChoice, finite, finite_numbers
 from hopscale.models.exact_row import ContextKind, log_ratios
 from hopscale.models.walk_state import checked_hops, restore, state
+from hopscale.names import name_array
 from hopscale.solvers import PMI, Solution, Solver
 from hopscale.solvers.few_rows import are_few, project_few
 from hopscale.walks import Scale, Start, Transitions, WalkContext, split_dimensions
