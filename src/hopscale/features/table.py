@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, in_short
-from hopscale.names import is_missing
+from hopscale.names import Coder, factorized, is_missing
 
-__all__ = ["Coder", "Column", "Lists", "Values", "coded", "column_of", "factorized", "text_array", "text_of"]
+__all__ = ["Column", "Lists", "Values", "column_of", "text_array", "text_of"]
 
 _SEQUENCES = (list, tuple, set, frozenset, np.ndarray)
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -44,12 +44,8 @@ class Lists:
         >>> lists.indptr.tolist(), lists.codes.tolist(), lists.vocabulary.tolist()
         ([0, 2, 2, 3], [0, 1, 1], ['b', 'a'])
         """
-        codes, vocabulary = coded(chain.from_iterable(lists))
+        codes, vocabulary = _coded(chain.from_iterable(lists))
         return cls(np.cumsum([0, *map(len, lists)], dtype=np.int64), codes, text_array(vocabulary))
-
-    def rows(self) -> NDArray[np.int64]:
-        """For each of ``codes`` the list that it belongs to."""
-        return np.repeat(np.arange(len(self)), np.diff(self.indptr))
 
 
 Values = NDArray[Any] | Lists
@@ -130,31 +126,10 @@ def column_of(cells: Any, name: Any) -> Column:
     return _scalar_column(listed, name)
 
 
-class Coder(dict[Any, int]):
-    """Numbers values in the order in which they are first seen."""
-
-    def __missing__(self, value: Hashable) -> int:
-        code = self[value] = len(self)
-        return code
-
-    def codes(self, values: Iterable[Hashable]) -> NDArray[np.int32]:
-        """Number of each value."""
-        return np.fromiter(map(self.__getitem__, values), dtype=np.int32)
-
-
-def coded(values: Iterable[Hashable]) -> tuple[NDArray[np.int32], list[Any]]:
+def _coded(values: Iterable[Hashable]) -> tuple[NDArray[np.int32], list[Any]]:
     """Number of each value in the order of first sight, and the different values."""
     coder = Coder()
     return coder.codes(values), list(coder)
-
-
-def factorized(array: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
-    """Position of each entry among the different values of an array, and these values, sorted."""
-    if not len(array):
-        return np.empty(0, dtype=np.int32), array
-    ordered = np.sort(array)
-    values = ordered[np.append(True, ordered[1:] != ordered[:-1])]
-    return np.searchsorted(values, array).astype(np.int32), values
 
 
 def text_array(texts: Sequence[str]) -> NDArray[Any]:
@@ -203,12 +178,11 @@ def _plain(value: Any) -> Any:
 
 def _scalar_column(cells: list[Any], name: Any) -> Column:
     try:
-        with np.errstate(over="ignore"):  # NumPy's small floats warn when they are compared with large numbers
-            codes, distinct = coded(cells)
+        codes, distinct = _coded(cells)
     except TypeError as error:
         raise GraphError(f"the column {in_short(name)} has cells that are no plain values ({error})") from None
     if set(map(type, distinct)) == {str}:
-        own, texts = coded(map(str.strip, distinct))
+        own, texts = _coded(map(str.strip, distinct))
         return Column(own[codes], text_array(texts))
     present = np.array([not is_missing(value) for value in distinct], dtype=bool)
     kept, values = _typed([_plain(value) for value, is_there in zip(distinct, present, strict=True) if is_there])
@@ -228,7 +202,7 @@ def _typed(values: list[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
             return factorized(np.array(values, dtype=np.int64 if fits else np.float64))
     if kinds == {date}:
         return factorized(np.array([day.toordinal() - _EPOCH for day in values], dtype="datetime64[D]"))
-    codes, texts = coded(map(text_of, values))
+    codes, texts = _coded(map(text_of, values))
     return codes, text_array(texts)
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from hopscale.features.base import Settings, frequent, indicator, one_hot, texts_of
 from hopscale.features.cells import BOOLEANS, split, words
-from hopscale.features.table import Coder, Lists, Values, text_array
+from hopscale.features.table import Lists, Values, text_array
+from hopscale.names import Coder
 
 __all__ = ["Boolean", "Category", "Items", "Words", "items_of", "words_of"]
 

@@ -19,9 +19,9 @@ from hopscale.exceptions import FileFormatError, Setting, in_short, warn
 from hopscale.io.columns import MISSING_WORDS, is_column_word, is_whole
 from hopscale.io.faults import Expected, lines_of, misshapen
 from hopscale.io.header import first_row_is_header, undecided
-from hopscale.io.naming import Coder, Names
+from hopscale.io.naming import Names
 from hopscale.io.rows import Rows, records, text_lines
-from hopscale.names import name_array
+from hopscale.names import Coder, name_array
 
 __all__ = ["Columns", "read_columns", "read_table"]
 
