@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, in_short, warn
+from hopscale.matrices import selection
 from hopscale.names import as_names, is_missing, name_array, positions, repeated_name, shown_name
 
 __all__ = [
@@ -196,8 +197,8 @@ def feature_rows(
             raise GraphError(
                 f"features has the column {shown_name(names, int(np.argmin(where)))}, which feature_names has not"
             )
-        matrix, names = matrix @ _placing(where, len(wanted)), wanted
-    return _placing(at, len(features.index)) @ matrix, names
+        matrix, names = matrix @ selection(where, len(wanted)), wanted
+    return selection(at, len(features.index)) @ matrix, names
 
 
 def frame_matrix(frame: Any) -> tuple[sp.csr_array, NDArray[Any]]:
@@ -223,7 +224,7 @@ def adjacency_rows(adjacency: Any, node_ids: Any) -> tuple[Any, Any]:
         _check_default(adjacency.index, rows, ids, "adjacency")
         _check_same(rows, ids, "adjacency", "rows", "node_ids")
     matrix = sp.csr_array(_numbers(adjacency, "adjacency"))
-    return _placing(positions(ids, rows), len(ids)) @ matrix @ _placing(positions(columns, ids), len(ids)), ids
+    return selection(positions(ids, rows), len(ids)) @ matrix @ selection(positions(columns, ids), len(ids)), ids
 
 
 def _listed(index: Any) -> NDArray[Any]:
@@ -308,9 +309,3 @@ def _check_cells(matrix: sp.csr_array, index: Any, columns: NDArray[Any]) -> Non
             f"{shown_name(columns, matrix.indices[entry])} of {shown_name(_listed(index), row)}: fill them, with 0 "
             "where a node has not the feature"
         )
-
-
-def _placing(at: NDArray[Any], width: int) -> sp.csr_array:
-    """The matrix S with S @ M = M[at], and rows of zeros where ``at`` is -1."""
-    known = np.flatnonzero(at >= 0)
-    return sp.csr_array((np.ones(len(known)), (known, at[known])), shape=(len(at), width))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError
 
-__all__ = ["ANY_SIGN", "OwnArray", "SymmetricArray", "canonical", "sound", "two_dimensional"]
+__all__ = ["ANY_SIGN", "OwnArray", "SymmetricArray", "canonical", "selection", "sound", "two_dimensional"]
 
 ANY_SIGN = ". hopscale.features.signed and hopscale.features.binned make features of numbers of any sign"
 _MAX_NODES = np.iinfo(np.int32).max
@@ -71,6 +71,18 @@ def two_dimensional(matrix: Any, what: str) -> NDArray[np.float64]:
     if array.ndim != 2:
         raise GraphError(f"{what} must be two-dimensional, but has shape {array.shape}")
     return array
+
+
+def selection(rows: NDArray[Any], height: int) -> sp.csr_array:
+    """The matrix S with S @ M = M[rows] for every M of that height, and zeros where a row is -1.
+
+    >>> selection(np.array([1, -1, 0]), 2).toarray()
+    array([[0., 1.],
+           [0., 0.],
+           [1., 0.]])
+    """
+    known = np.flatnonzero(rows >= 0)
+    return sp.csr_array((np.ones(len(known)), (known, rows[known])), shape=(len(rows), height))
 
 
 def sound(matrix: Any, what: str) -> Any:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.checks import switch
 from hopscale.exceptions import GraphError, in_short, warn
+from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph, Directed
 from hopscale.indexed import labels_at
 from hopscale.io.naming import Names, known_rows, united
@@ -49,13 +50,14 @@ def assemble(
     labels_of: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
     self_loops: bool = False,
     directed: Directed | None = None,
+    encoder: FeatureEncoder | None = None,
 ) -> AttributedGraph:
     """Graph from named edges of shape (E, 2) and features as :class:`FeatureEntries` or a matrix.
 
     Weights must have been checked by :func:`amounts`; ``labels_of`` makes labels from the names of the nodes. All else
     is as in :func:`hopscale.io.from_edges`. The rows of ``nodes``, for which there must be no ``node_ids``, have
     features beside the others. With ``directed`` each row is an arc, and the graph decides; by default a row is an
-    undirected edge.
+    undirected edge. ``encoder`` is what has made a matrix of features.
     """
     entries = features if isinstance(features, FeatureEntries) else None
     self_loops = switch("self_loops", self_loops)
@@ -90,7 +92,7 @@ def assemble(
         labels=labels,
         directed="error" if directed is None else directed,
         self_loops=self_loops,
-        encoder=nodes.encoder if nodes else None,
+        encoder=nodes.encoder if nodes else encoder,
     )
 
 

@@ -85,7 +85,7 @@ def from_dgl(
         if others:
             warn(f"edata has {listing(others)}, but no 'weight': if it holds the weights, give weight={others[0]!r}")
     ids = np.arange(n, dtype=np.int64)
-    made = assemble(
+    return assemble(
         Names(ends, ids),
         weights,
         found.matrix,
@@ -94,9 +94,8 @@ def from_dgl(
         labels=label_array(_entry(graph.ndata, label, "label", "ndata"), n, f"ndata[{label!r}]"),
         self_loops=self_loops,
         directed=directed,
+        encoder=found.encoder,
     )
-    made.encoder = found.encoder
-    return made
 
 
 def to_dgl(graph: AttributedGraph, vectors: Any = None) -> Any:

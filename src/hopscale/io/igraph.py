@@ -77,7 +77,7 @@ def from_igraph(
     attributes = Attributes([name for name in vertex if name != "name"], graph.vs.__getitem__)
     check_known([label], attributes)
     found = node_features(features, attributes, names, label=label, columns=columns, encoder=encoder)
-    made = assemble(
+    return assemble(
         Names(pairs, names),
         weights,
         found.features,
@@ -86,6 +86,5 @@ def from_igraph(
         labels=None if label is None else dict(zip(names.tolist(), graph.vs[label], strict=True)),
         self_loops=self_loops,
         directed=directed if graph.is_directed() else None,
+        encoder=found.encoder,
     )
-    made.encoder = found.encoder
-    return made

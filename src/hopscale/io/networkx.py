@@ -94,7 +94,7 @@ def from_networkx(
     ids, attributes = name_array(nodes), _attributes(graph)
     check_known([label], attributes)
     found = node_features(features, attributes, ids, label=label, columns=columns, encoder=encoder)
-    made = assemble(
+    return assemble(
         ends.reshaped(2),
         weights,
         found.features,
@@ -103,9 +103,8 @@ def from_networkx(
         labels=None if label is None else dict(zip(ids.tolist(), attributes.cells(label), strict=True)),
         self_loops=self_loops,
         directed=directed if graph.is_directed() else None,
+        encoder=found.encoder,
     )
-    made.encoder = found.encoder
-    return made
 
 
 def _attributes(graph: Any) -> Attributes:

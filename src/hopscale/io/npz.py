@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hopscale.checks import as_path
 from hopscale.exceptions import FileFormatError, GraphError, ParameterError, in_short
+from hopscale.features import FeatureEncoder
 from hopscale.features.state import encoder_state, restored_encoder
 from hopscale.graph import AttributedGraph
 from hopscale.io.assemble import amounts, assemble
@@ -169,7 +170,7 @@ def _saved_graph(arrays: dict[str, NDArray[Any]], n: int, features: sp.csr_array
             raise GraphError(f"'labels' must be a list of {n} plain values")
         labels[:] = listed
     ids = _names(arrays, "node_ids", n)
-    graph = assemble(
+    return assemble(
         Names(pairs.astype(np.int64), ids),
         weights,
         features,
@@ -177,13 +178,17 @@ def _saved_graph(arrays: dict[str, NDArray[Any]], n: int, features: sp.csr_array
         feature_names=_names(arrays, "feature_names", q),
         labels=labels,
         self_loops="self_loops" in arrays,
+        encoder=_encoder(arrays),
     )
-    if "encoder" in arrays:
-        try:
-            graph.encoder = restored_encoder(_parsed(arrays, "encoder"))
-        except ValueError as error:
-            raise GraphError(f"its encoder cannot be: {error}") from error
-    return graph
+
+
+def _encoder(arrays: dict[str, NDArray[Any]]) -> FeatureEncoder | None:
+    if "encoder" not in arrays:
+        return None
+    try:
+        return restored_encoder(_parsed(arrays, "encoder"))
+    except ValueError as error:
+        raise GraphError(f"its encoder cannot be: {error}") from error
 
 
 def _names(arrays: dict[str, NDArray[Any]], name: str, count: int) -> NDArray[Any]:

@@ -111,7 +111,7 @@ def from_pyg(
         weights = weight_array(weights, str(weight), len(ends))
     elif weight == "edge_weight" and getattr(data, "edge_attr", None) is not None:
         warn("edge_attr is not used: if it holds one weight for each edge, give weight='edge_attr'")
-    graph = assemble(
+    return assemble(
         Names(ends, ids),
         weights,
         found.matrix,
@@ -120,9 +120,8 @@ def from_pyg(
         labels=label_array(_part(data, label, "y"), n, str(label)),
         self_loops=self_loops,
         directed=directed,
+        encoder=found.encoder,
     )
-    graph.encoder = found.encoder
-    return graph
 
 
 def to_pyg(graph: AttributedGraph, vectors: Any = None, *, sparse: bool = False) -> Any:

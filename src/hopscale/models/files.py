@@ -238,9 +238,8 @@ class ModelFile:
         d = self._tensor_kind("embedding")[1][-1:]
         model._restore(self.numbers("embedding", (len(model.node_ids_), *d)), self)
         model.encoder_ = stored_encoder(self)
-        graph = stored_graph(self, model.node_ids_)
+        graph = stored_graph(self, model.node_ids_, model.encoder_)
         if graph is not None:
-            graph.encoder = model.encoder_
             model.graph_ = graph
         return model
 

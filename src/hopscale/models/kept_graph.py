@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError
+from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph
 
 __all__ = ["FEATURE_NAMES", "KINDS", "graph_tensors", "stored_graph"]
@@ -31,14 +32,14 @@ def graph_tensors(graph: AttributedGraph) -> dict[str, NDArray[Any]]:
     return tensors
 
 
-def stored_graph(file: Any, node_ids: NDArray[Any]) -> AttributedGraph | None:
+def stored_graph(file: Any, node_ids: NDArray[Any], encoder: FeatureEncoder | None) -> AttributedGraph | None:
     """The graph in a file (:class:`hopscale.models.files.ModelFile`), or None if it has none; nothing is trusted."""
     if not file.has(FEATURE_NAMES):
         return None
     n, names = len(node_ids), file.names(FEATURE_NAMES)
     matrices = [_matrix(file, f"graph_{name}", (n, q)) for name, q in zip(_MATRICES, (n, len(names)), strict=True)]
     try:
-        return AttributedGraph(*matrices, node_ids=node_ids, feature_names=names, self_loops=True)
+        return AttributedGraph(*matrices, node_ids=node_ids, feature_names=names, self_loops=True, encoder=encoder)
     except GraphError as error:
         raise file.wrong(f"its graph cannot be: {error}") from error
 

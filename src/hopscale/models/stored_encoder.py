@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from hopscale.exceptions import FileFormatError
 from hopscale.features import FeatureEncoder
 from hopscale.features.state import encoder_state, restored_encoder
+from hopscale.io.name_bytes import as_json
 
 __all__ = ["encoder_tensor", "stored_encoder"]
 
@@ -21,8 +21,7 @@ def encoder_tensor(encoder: FeatureEncoder | None) -> dict[str, NDArray[np.uint8
     """What the file keeps of an encoder, nothing if there is none."""
     if encoder is None:
         return {}
-    # ASCII escapes also carry what UTF-8 cannot: half characters.
-    return {_TENSOR: np.frombuffer(json.dumps(encoder_state(encoder), allow_nan=False).encode("ascii"), dtype=np.uint8)}
+    return {_TENSOR: as_json(encoder_state(encoder))}
 
 
 def stored_encoder(file: Any) -> FeatureEncoder | None:

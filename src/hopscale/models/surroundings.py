@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, warn
 from hopscale.graph import AttributedGraph
+from hopscale.matrices import selection
 from hopscale.names import positions, shown_name
 
 __all__ = ["Surroundings", "entries", "features_in_columns"]
@@ -37,15 +38,15 @@ class Surroundings:
     def of(cls, ids: NDArray[Any], graph: AttributedGraph) -> Surroundings:
         """Match nodes by id."""
         at = positions(ids, graph.node_ids)
-        here = np.flatnonzero(at >= 0)
-        if not len(here):
+        n_here = int((at >= 0).sum())
+        if not n_here:
             raise GraphError(
                 f"the graph has none of the model's nodes: ids are matched, here {shown_name(graph.node_ids, 0)}, "
                 f"there {shown_name(ids, 0)}"
             )
-        if len(here) < len(ids):
-            warn(f"{len(ids) - len(here)} of the model's {len(ids)} nodes are not in the graph, and have no edges")
-        place = sp.csr_array((np.ones(len(here)), (here, at[here])), shape=(len(ids), graph.n_nodes))
+        if n_here < len(ids):
+            warn(f"{len(ids) - n_here} of the model's {len(ids)} nodes are not in the graph, and have no edges")
+        place = selection(at, graph.n_nodes)
         A = graph.adjacency.astype(np.float64)
         around = sp.csr_array(place @ (A - sp.diags_array(A.diagonal())))
         around.eliminate_zeros()
@@ -123,6 +124,4 @@ def entries(matrix: sp.csr_array) -> list[tuple[Rows, Array]]:
 def features_in_columns(graph: AttributedGraph, names: NDArray[Any]) -> sp.csr_array:
     """Features of a graph in the columns of a model; those that it does not know are left out."""
     where = positions(graph.feature_names, names) if graph.n_features else np.zeros(0, np.int64)
-    known = np.flatnonzero(where >= 0)
-    columns = sp.csr_array((np.ones(len(known)), (known, where[known])), shape=(graph.n_features, len(names)))
-    return sp.csr_array(graph.features.astype(np.float64) @ columns)
+    return sp.csr_array(graph.features.astype(np.float64) @ selection(where, len(names)))
