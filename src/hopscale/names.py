@@ -142,7 +142,7 @@ def positions(column: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
     return np.where(names[found] == column, found, -1)
 
 
-class Coder(dict[Hashable, int]):
+class Coder(dict[Any, int]):
     """Numbers values in the order in which they are first seen.
 
     Examples

@@ -1,4 +1,4 @@
-"""Ids as files hold them: text, of which whole numbers are made where all of them are."""
+"""Ids and labels as files hold them: text, of which numbers are made where all of them are."""
 
 from __future__ import annotations
 
@@ -11,12 +11,28 @@ from hopscale.exceptions import FileFormatError, in_short
 from hopscale.io.columns import all_whole, is_whole
 from hopscale.io.naming import Names
 
-__all__ = ["are_whole", "in_form_of", "is_text", "like_edges", "whole_if_all"]
+__all__ = ["are_whole", "in_form_of", "is_text", "like_edges", "numbers_if_all", "whole_if_all"]
 
 
 def whole_if_all(column: Names) -> Names:
     """Whole numbers if all names of a column of text are, else the text."""
     return column.renamed(int) if is_text(column) and all_whole(column.vocabulary.tolist()) else column
+
+
+def numbers_if_all(texts: list[str]) -> list[Any]:
+    """Ints if all texts are whole numbers that fit into int64, floats if all are numbers, else the texts.
+
+    >>> numbers_if_all(["7", "-1"]), numbers_if_all(["7", "0.5"]), numbers_if_all(["7", "x"])
+    ([7, -1], [7.0, 0.5], ['7', 'x'])
+    """
+    if all(map(is_whole, texts)):
+        whole = list(map(int, texts))
+        if all(-(2**63) <= number < 2**63 for number in whole):
+            return whole
+    try:
+        return list(map(float, texts))
+    except ValueError:
+        return texts
 
 
 def are_whole(nodes: NDArray[Any]) -> bool:

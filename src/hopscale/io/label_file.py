@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError, Setting, in_short, warn
 from hopscale.indexed import labels_at
-from hopscale.io.columns import MISSING_WORDS, is_number, is_whole
+from hopscale.io.columns import MISSING_WORDS, is_number
 from hopscale.io.delimited import read_columns
 from hopscale.io.header import first_row_is_header, is_missing
-from hopscale.io.ids import in_form_of
+from hopscale.io.ids import in_form_of, numbers_if_all
 from hopscale.io.naming import Names, Unknown, listing, rows_of
 from hopscale.io.rows import Rows
 
@@ -134,16 +134,11 @@ def _without_gaps(texts: list[str]) -> list[str]:
 
 
 def _typed(texts: list[str], path: str | os.PathLike[str]) -> list[Any]:
-    """Ints if all are and fit, floats if all are numbers, else the text."""
-    try:
-        if all(map(is_whole, texts)):
-            numbers = list(map(int, texts))
-            if all(-(2**63) <= number < 2**63 for number in numbers):
-                return numbers
-        floats = list(map(float, texts))
-    except ValueError:
-        return texts
-    if any(map(math.isinf, floats)):
-        wrong = in_short(texts[list(map(math.isinf, floats)).index(True)])
-        raise FileFormatError(f"{path}: the label {wrong} is not a finite number, while all others are numbers")
-    return floats
+    """Numbers if all labels are, which must then be finite, else the texts."""
+    labels = numbers_if_all(texts)
+    for text, label in zip(texts, labels, strict=True):
+        if isinstance(label, float) and math.isinf(label):
+            raise FileFormatError(
+                f"{path}: the label {in_short(text)} is not a finite number, while all others are numbers"
+            )
+    return labels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,7 +18,7 @@ from hopscale.features.frames import columns_of
 from hopscale.features.kinds import without_missing_texts
 from hopscale.features.table import Column, column_of
 from hopscale.indexed import has_index, is_default, labels_at
-from hopscale.io.columns import is_whole
+from hopscale.io.ids import numbers_if_all
 from hopscale.io.matching import can_be_ids, ids_like_edges, likely_id_column
 from hopscale.io.naming import Names, rows_of
 
@@ -240,13 +241,8 @@ def _warn_of_leaks(rows: dict[str, Column], label_column: str, label: Column, en
 
 
 def _typed(values: list[Any]) -> list[Any]:
-    """Ints if all are and fit, floats if all are numbers, else as they are."""
+    """Numbers if all values are finite ones, also as text, else the values."""
     if not all(isinstance(value, str) for value in values):
         return values
-    if all(map(is_whole, values)) and all(-(2**63) <= int(value) < 2**63 for value in values):
-        return list(map(int, values))
-    try:
-        numbers = list(map(float, values))
-    except ValueError:
-        return values
-    return numbers if np.isfinite(numbers).all() else values
+    numbers = numbers_if_all(values)
+    return values if any(isinstance(number, float) and not math.isfinite(number) for number in numbers) else numbers
