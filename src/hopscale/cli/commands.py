@@ -33,7 +33,7 @@ def hopscale() -> None:
 _COMMANDS = {
     "demo": ("demonstration", "Learn, score, search and explain on built-in data."),
     "embed": ("embedding", "Learn vectors for the nodes and the features of a graph."),
-    "transform": ("embedding", "Vectors of the nodes of a whole graph, by a MODEL that was saved."),
+    "transform": ("new_nodes", "Vectors of the nodes of a whole graph, by a MODEL that was saved."),
     "extend": ("new_nodes", "Vectors of new nodes, from their rows alone, by a MODEL that was saved with its graph."),
     "neighbors": ("searching", "Nodes with vectors most like those of each of NODES, by cosine, in a saved MODEL."),
     "explain": ("explaining", "Features that stand out around NODE, scale by scale, in a saved MODEL."),

@@ -1,4 +1,4 @@
-"""``hopscale embed`` and ``hopscale transform``: from files to vectors."""
+"""``hopscale embed``: from files to vectors."""
 
 from __future__ import annotations
 
@@ -16,17 +16,15 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.cli.matching import named_as_in
 from hopscale.cli.options import chosen_model, with_parameters
 from hopscale.cli.program import Console, with_console
 from hopscale.cli.scoring import SCORE_OPTIONS, asks_for_scores, scored
-from hopscale.cli.sources import STREAM, GraphFiles, file_option, model_size, saved_model, with_graph
-from hopscale.compute.threads import effective_jobs
+from hopscale.cli.sources import STREAM, GraphFiles, file_option, model_size, with_graph
 from hopscale.graph import AttributedGraph
 from hopscale.io.atomic import check_writable
-from hopscale.io.vectors import FORMATS, check_exportable, vector_format, write_vectors
+from hopscale.io.vectors import FORMATS, check_exportable, vector_format
 
-__all__ = ["FORMAT", "checked_outputs", "described", "embed", "output_file", "summary", "timed", "transform"]
+__all__ = ["FORMAT", "checked_outputs", "described", "embed", "output_file", "summary", "timed"]
 
 FORMAT = click.option(
     "--format",
@@ -109,42 +107,6 @@ def embed(
         scores, lines = scored(learner, graph, console, seconds, task=task, splits=splits, standardize=standardize)
     if score or console.as_json:
         console.answer({**model_size(learner), **made_from, "seconds": seconds, **names, **scores}, lines)
-
-
-@click.command()
-@click.argument("model", type=click.Path(path_type=Path))
-@with_graph(labels=False)
-@file_option("--output", "-o", required=True, text="Where the vectors go.")
-@FORMAT
-@click.option("--n-jobs", type=int, default=-1, show_default=True, help="Threads; -1 for all cores.")
-@with_console
-def transform(
-    model: Path, files: GraphFiles, output: Path, format_name: str | None, n_jobs: int, console: Console
-) -> None:
-    """Vectors of the nodes of a whole graph, by a MODEL that was saved.
-
-    A vector comes from what is around a node in the files that are given, and from nothing that the model
-    remembers: for new nodes give their neighbours as well, with all of their edges and features. hopscale
-    extend takes the new rows alone. Features are matched by name; their vectors stay as they are. A table of new
-    --nodes is read as the one that the model was learnt from.
-
-    \b
-    hopscale transform model.safetensors --edges new.csv --features new.json -o vectors.csv
-    hopscale transform model.safetensors --edges new.csv --nodes new-nodes.csv -o vectors.csv
-    """
-    formats = checked_outputs([output], None, [model, *files.paths], format_name)
-    effective_jobs(n_jobs)  # refuses a number that makes no sense
-    learner = saved_model(model).set_params(verbose=not console.quiet, n_jobs=n_jobs)
-    graph = named_as_in(learner, files.read_for(learner, say=console.say))
-    check_exportable(graph.node_ids, formats[output])
-    console.say(described(graph))
-    vectors, seconds = timed(lambda: learner.transform(graph))
-    with output_file(output) as file:
-        write_vectors(file, graph.node_ids, vectors, columns=learner.get_feature_names_out(), format=formats[output])
-    console.say(summary(vectors, seconds, str(output)))
-    if console.as_json:
-        size = {"nodes": graph.n_nodes, "dimensions": vectors.shape[1], "seconds": seconds}
-        console.answer({"output": str(output), **size}, [])
 
 
 def timed(run: Callable[[], Any]) -> tuple[Any, float]:

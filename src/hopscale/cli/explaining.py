@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from hopscale.cli.matching import named_as_in
+from hopscale.cli.matching import graph_for
 from hopscale.cli.program import Console, table_lines, with_console
-from hopscale.cli.questions import NODE_SETTINGS, about_node, node_among
+from hopscale.cli.questions import MODEL, NODE_SETTINGS, SCALE, K, node_among
 from hopscale.cli.sources import GraphFiles, saved_model, with_graph
 from hopscale.io.vectors import name_text
 from hopscale.models.explanation import Explanation
@@ -22,7 +22,10 @@ _EXACT_WAYS = (
 
 
 @click.command(context_settings=NODE_SETTINGS)
-@about_node
+@MODEL
+@click.argument("node")
+@K
+@SCALE
 @with_graph(labels=False, optional=True)
 @with_console
 def explain(model: Path, node: str, k: int, scale: str | None, files: GraphFiles | None, console: Console) -> None:
@@ -39,7 +42,7 @@ def explain(model: Path, node: str, k: int, scale: str | None, files: GraphFiles
     hopscale explain model.safetensors 42 -k 3 --scale 0 --json
     """
     learner = saved_model(model)
-    graph = None if files is None else named_as_in(learner, files.read_for(learner, say=console.say))
+    graph = None if files is None else graph_for(learner, files, console)
     name = node_among(learner.node_ids_ if graph is None else graph.node_ids, node)
     answer = learner.explain(name, graph=graph, k=k, scale=scale)
     scales = {

@@ -1,4 +1,4 @@
-"""Names that come from text, made those of a model: files do not say whether 7 is a number."""
+"""A graph from files, with its names as a saved model has them: text does not say whether 7 is a number."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hopscale.cli.program import Console
+from hopscale.cli.sources import GraphFiles
 from hopscale.graph import AttributedGraph
 from hopscale.io.columns import is_whole
 from hopscale.models import NodeEmbedding
+from hopscale.names import name_array
 
-__all__ = ["named_as_in"]
+__all__ = ["graph_for"]
 
 
-def named_as_in(model: NodeEmbedding, graph: AttributedGraph) -> AttributedGraph:
-    """The graph with names of the kind that the model's have: whole numbers are numbers if all names of a file are."""
-    ids, names = (
-        _like(graph.node_ids, model.node_ids_),
-        _like(graph.feature_names, model.feature_names_),
-    )
+def graph_for(model: NodeEmbedding, files: GraphFiles, console: Console) -> AttributedGraph:
+    """The graph in some files, with names of the type that those of the model have."""
+    graph = files.read_for(model, say=console.say)
+    ids, names = _like(graph.node_ids, model.node_ids_), _like(graph.feature_names, model.feature_names_)
     if ids is graph.node_ids and names is graph.feature_names:
         return graph
     return AttributedGraph(
@@ -49,6 +50,4 @@ def _like(names: NDArray[Any], known: NDArray[Any]) -> NDArray[Any]:
         listed = [str(name) for name in names.tolist()]
     else:
         return names
-    found = np.empty(len(listed), dtype=object)
-    found[:] = listed
-    return found
+    return name_array(listed)

@@ -1,27 +1,67 @@
-"""``hopscale extend``: vectors of nodes that join the graph of a saved model."""
+"""``hopscale transform`` and ``hopscale extend``: vectors of other nodes, by a saved model."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
 from hopscale.cli.embedding import FORMAT, checked_outputs, described, output_file, summary, timed
-from hopscale.cli.matching import named_as_in
+from hopscale.cli.matching import graph_for
 from hopscale.cli.program import Console, with_console
+from hopscale.cli.questions import MODEL
 from hopscale.cli.sources import GraphFiles, file_option, saved_model, with_graph
 from hopscale.compute.threads import effective_jobs
 from hopscale.io.vectors import check_exportable, write_vectors
+from hopscale.models import NodeEmbedding
 
-__all__ = ["extend"]
+__all__ = ["extend", "transform"]
+
+_JOBS = click.option("--n-jobs", type=int, default=-1, show_default=True, help="Threads; -1 for all cores.")
 
 
 @click.command()
-@click.argument("model", type=click.Path(path_type=Path))
+@MODEL
+@with_graph(labels=False)
+@file_option("--output", "-o", required=True, text="Where the vectors go.")
+@FORMAT
+@_JOBS
+@with_console
+def transform(
+    model: Path, files: GraphFiles, output: Path, format_name: str | None, n_jobs: int, console: Console
+) -> None:
+    """Vectors of the nodes of a whole graph, by a MODEL that was saved.
+
+    A vector comes from what is around a node in the files that are given, and from nothing that the model
+    remembers: for new nodes give their neighbours as well, with all of their edges and features. hopscale
+    extend takes the new rows alone. Features are matched by name; their vectors stay as they are. A table of new
+    --nodes is read as the one that the model was learnt from.
+
+    \b
+    hopscale transform model.safetensors --edges new.csv --features new.json -o vectors.csv
+    hopscale transform model.safetensors --edges new.csv --nodes new-nodes.csv -o vectors.csv
+    """
+    file_format, learner = _checked(model, files, output, format_name, n_jobs, console)
+    graph = graph_for(learner, files, console)
+    check_exportable(graph.node_ids, file_format)
+    console.say(described(graph))
+    vectors, seconds = timed(lambda: learner.transform(graph))
+    _write(learner, graph.node_ids, vectors, output, file_format)
+    console.say(summary(vectors, seconds, str(output)))
+    if console.as_json:
+        size = {"nodes": graph.n_nodes, "dimensions": vectors.shape[1], "seconds": seconds}
+        console.answer({"output": str(output), **size}, [])
+
+
+@click.command()
+@MODEL
 @with_graph(labels=False)
 @file_option("--output", "-o", required=True, text="Where the vectors of the new nodes go.")
 @FORMAT
-@click.option("--n-jobs", type=int, default=-1, show_default=True, help="Threads; -1 for all cores.")
+@_JOBS
 @with_console
 def extend(
     model: Path, files: GraphFiles, output: Path, format_name: str | None, n_jobs: int, console: Console
@@ -37,16 +77,29 @@ def extend(
     hopscale embed --edges edges.csv --features features.json --keep-graph --save model.safetensors
     hopscale extend model.safetensors --edges new.csv --features new.json -o new_vectors.csv
     """
-    formats = checked_outputs([output], None, [model, *files.paths], format_name)
-    effective_jobs(n_jobs)  # refuses a number that makes no sense
-    learner = saved_model(model).set_params(verbose=not console.quiet, n_jobs=n_jobs)
-    rows = named_as_in(learner, files.read_for(learner, say=console.say))
+    file_format, learner = _checked(model, files, output, format_name, n_jobs, console)
+    rows = graph_for(learner, files, console)
     console.say(f"new rows: {described(rows)}")
     (ids, vectors), seconds = timed(lambda: learner.extend(rows))
-    check_exportable(ids, formats[output])
-    with output_file(output) as file:
-        write_vectors(file, ids, vectors, columns=learner.get_feature_names_out(), format=formats[output])
+    check_exportable(ids, file_format)
+    _write(learner, ids, vectors, output, file_format)
     console.say(summary(vectors, seconds, str(output)))
     if console.as_json:
         size = {"new_nodes": len(ids), "dimensions": vectors.shape[1], "seconds": seconds}
         console.answer({"output": str(output), **size}, [])
+
+
+def _checked(
+    model: Path, files: GraphFiles, output: Path, format_name: str | None, n_jobs: int, console: Console
+) -> tuple[str, NodeEmbedding]:
+    """Format of the output and the model, once it is certain that the output can be written."""
+    formats = checked_outputs([output], None, [model, *files.paths], format_name)
+    effective_jobs(n_jobs)  # refuses a number that makes no sense
+    return formats[output], saved_model(model).set_params(verbose=not console.quiet, n_jobs=n_jobs)
+
+
+def _write(
+    model: NodeEmbedding, ids: NDArray[Any], vectors: NDArray[np.float32], output: Path, file_format: str
+) -> None:
+    with output_file(output) as file:
+        write_vectors(file, ids, vectors, columns=model.get_feature_names_out(), format=file_format)

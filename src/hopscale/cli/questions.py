@@ -1,4 +1,4 @@
-"""A node on the command line: what questions about one have in common."""
+"""What questions to a saved model have in common: the model, nodes and features by name, how many, which scale."""
 
 from __future__ import annotations
 
@@ -11,18 +11,15 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.cli.program import decorated
+from hopscale.io.name_bytes import with_tuples
 from hopscale.io.vectors import name_text
 
-__all__ = ["NODE_SETTINGS", "about_node", "node_among"]
+__all__ = ["MODEL", "NODE_SETTINGS", "SCALE", "K", "node_among"]
 
 NODE_SETTINGS = {"ignore_unknown_options": True}  # a node may be called -1
-about_node = decorated(
-    click.argument("model", type=click.Path(path_type=Path)),
-    click.argument("node"),
-    click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="How many."),
-    click.option("--scale", help="One scale only: a number of hops, or a label such as 1-3."),
-)
+MODEL = click.argument("model", type=click.Path(path_type=Path))
+K = click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="How many of each.")
+SCALE = click.option("--scale", help="One scale only: a number of hops, or a label such as 1-3.")
 
 
 def node_among(ids: NDArray[Any], text: str) -> Any:
@@ -39,11 +36,7 @@ def node_among(ids: NDArray[Any], text: str) -> Any:
     if text in listed:
         return text
     with suppress(ValueError, RecursionError):
-        meant = _with_tuples(json.loads(text))
+        meant = with_tuples(json.loads(text))
         if isinstance(meant, tuple) and meant in listed:
             return meant
     return next((name for name in listed if name_text(name) == text), text)
-
-
-def _with_tuples(value: Any) -> Any:
-    return tuple(map(_with_tuples, value)) if isinstance(value, list) else value

@@ -9,9 +9,9 @@ from typing import Any
 import click
 from numpy.typing import NDArray
 
-from hopscale.cli.matching import named_as_in
+from hopscale.cli.matching import graph_for
 from hopscale.cli.program import Console, decorated, table_lines, with_console
-from hopscale.cli.questions import NODE_SETTINGS, node_among
+from hopscale.cli.questions import MODEL, NODE_SETTINGS, SCALE, K, node_among
 from hopscale.cli.sources import GraphFiles, saved_model, with_graph
 from hopscale.io.vectors import name_text
 
@@ -19,19 +19,16 @@ __all__ = ["clusters", "neighbors", "suggest_features", "suggest_links"]
 
 Scored = Sequence[tuple[Any, float]]
 
-_MODEL = click.argument("model", type=click.Path(path_type=Path))
-_K = click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="How many of each.")
-_SCALE = click.option("--scale", help="One scale only: a number of hops, or a label such as 1-3.")
-_SUGGESTING = decorated(_K, with_graph(labels=False, optional=True), with_console)
+_SUGGESTING = decorated(K, with_graph(labels=False, optional=True), with_console)
 
 
 @click.command(context_settings=NODE_SETTINGS)
-@_MODEL
+@MODEL
 @click.argument("nodes", nargs=-1)
 @click.option("--feature", "features", multiple=True, help="Features like this one, instead; may be repeated.")
 @click.option("--nodes-of", multiple=True, help="Nodes near which this feature stands out, instead; may be repeated.")
-@_K
-@_SCALE
+@K
+@SCALE
 @with_console
 def neighbors(
     model: Path,
@@ -68,9 +65,9 @@ def neighbors(
 
 
 @click.command("suggest-links", context_settings=NODE_SETTINGS)
-@_MODEL
+@MODEL
 @click.argument("nodes", nargs=-1)
-@_SCALE
+@SCALE
 @_SUGGESTING
 def suggest_links(
     model: Path, nodes: tuple[str, ...], scale: str | None, k: int, files: GraphFiles | None, console: Console
@@ -85,7 +82,7 @@ def suggest_links(
     hopscale suggest-links model.safetensors ann bob -k 5 --edges edges.csv --json
     """
     learner = saved_model(model).set_params(verbose=not console.quiet)
-    graph = None if files is None else named_as_in(learner, files.read_for(learner, say=console.say))
+    graph = None if files is None else graph_for(learner, files, console)
     if nodes:
         asked = _meant(learner.node_ids_, nodes)
         answers = learner.suggest_links(asked, k=k, graph=graph, scale=scale)
@@ -100,7 +97,7 @@ def suggest_links(
 
 
 @click.command("suggest-features", context_settings=NODE_SETTINGS)
-@_MODEL
+@MODEL
 @click.argument("nodes", nargs=-1, required=True)
 @_SUGGESTING
 def suggest_features(model: Path, nodes: tuple[str, ...], k: int, files: GraphFiles | None, console: Console) -> None:
@@ -113,16 +110,16 @@ def suggest_features(model: Path, nodes: tuple[str, ...], k: int, files: GraphFi
     hopscale suggest-features model.safetensors ann --edges edges.csv --features features.json
     """
     learner = saved_model(model)
-    graph = None if files is None else named_as_in(learner, files.read_for(learner, say=console.say))
+    graph = None if files is None else graph_for(learner, files, console)
     asked = _meant(learner.node_ids_, nodes)
     answers = learner.suggest_features(asked, k=k, graph=graph)
     console.answer({"answers": _documents(answers, "node", "features", "feature", "score")}, _lines(answers))
 
 
 @click.command()
-@_MODEL
+@MODEL
 @click.argument("number", type=click.IntRange(min=1))
-@_SCALE
+@SCALE
 @click.option("--random-state", type=click.IntRange(min=0), default=0, show_default=True, help="Seed.")
 @with_console
 def clusters(model: Path, number: int, scale: str | None, random_state: int, console: Console) -> None:

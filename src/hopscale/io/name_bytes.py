@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hopscale.exceptions import ParameterError, in_short
 from hopscale.names import name_array
 
-__all__ = ["as_json", "encoded_names", "is_name", "restored_names"]
+__all__ = ["as_json", "encoded_names", "is_name", "restored_names", "with_tuples"]
 
 _MOST_NESTED = 32  # tuples in tuples
 
@@ -44,7 +44,7 @@ def restored_names(listed: Any) -> NDArray[Any]:
     """Names of a JSON list; a ValueError if it is none."""
     if not isinstance(listed, list) or not all(map(is_name, listed)):
         raise ValueError("it does not hold a list of names")
-    return name_array(map(_with_tuples, listed))
+    return name_array(map(with_tuples, listed))
 
 
 def as_json(value: Any) -> NDArray[np.uint8]:
@@ -59,5 +59,6 @@ def is_name(name: Any, sequence: type[list[Any]] | type[tuple[Any, ...]] = list,
     return isinstance(name, (str, int)) or (isinstance(name, float) and math.isfinite(name))
 
 
-def _with_tuples(name: Any) -> Any:
-    return tuple(map(_with_tuples, name)) if isinstance(name, list) else name
+def with_tuples(name: Any) -> Any:
+    """A name with tuples for the lists that JSON has for them."""
+    return tuple(map(with_tuples, name)) if isinstance(name, list) else name
