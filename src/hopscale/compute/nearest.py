@@ -24,7 +24,7 @@ from hopscale.compute.threads import Threads, checkpoint
 __all__ = ["Nearest"]
 
 Array = NDArray[np.float64]
-Rows = NDArray[np.int64]
+Indices = NDArray[np.int64]
 
 _ROWS = 4096  # that are multiplied at once
 _QUERIES = 256  # that are looked for at once
@@ -51,7 +51,7 @@ class Nearest:
 
     def of(
         self, queries: NDArray[np.float32], k: int, engine: Threads, excluded: sp.csr_array | None = None
-    ) -> Iterator[tuple[Rows, Array]]:
+    ) -> Iterator[tuple[Indices, Array]]:
         """For each query, positions and scores of the k best rows: best first, ties by position.
 
         ``excluded`` has an entry for each pair of a query and a row that is not to be found.
@@ -59,7 +59,7 @@ class Nearest:
         size = max(1, min(_QUERIES, -(-len(queries) // engine.n_jobs)))
         _ = self._scales  # computed once, before threads need them
 
-        def one(piece: tuple[int, int]) -> list[tuple[Rows, Array]]:
+        def one(piece: tuple[int, int]) -> list[tuple[Indices, Array]]:
             begin, end = piece
             search = _Search(self, queries[begin:end], k)
             search.run(0, None if excluded is None else excluded[begin:end])
@@ -69,9 +69,9 @@ class Nearest:
         for found in engine.map(one, ranges(len(queries), size)):
             yield from found
 
-    def pairs(self, k: int, engine: Threads, excluded: sp.csr_array) -> tuple[Rows, Rows, Array]:
+    def pairs(self, k: int, engine: Threads, excluded: sp.csr_array) -> tuple[Indices, Indices, Array]:
         """The k best pairs of different rows without an entry in ``excluded``, a symmetric matrix: i < j and scores."""
-        best: tuple[Rows, Rows, Array] = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+        best: tuple[Indices, Indices, Array] = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
         lock = threading.Lock()
 
         def one(piece: tuple[int, int]) -> int:
@@ -94,7 +94,7 @@ class Nearest:
                 bar.update(done)
         return best
 
-    def exact_pairs(self, i: Rows, j: Rows) -> Array:
+    def exact_pairs(self, i: Indices, j: Indices) -> Array:
         """Scores of pairs of rows."""
         scores = np.empty(len(i))
         for begin, end in ranges(len(i), _EXACT):
@@ -103,7 +103,7 @@ class Nearest:
             scores[begin:end] = self.exact(left, self.norms[i[begin:end]], own, j[begin:end])
         return scores
 
-    def exact(self, queries: Array, lengths: Array, query: Rows, row: Rows) -> Array:
+    def exact(self, queries: Array, lengths: Array, query: Indices, row: Indices) -> Array:
         """Scores of pairs, in double precision."""
         scores = np.empty(len(row))
         for begin, end in ranges(len(row), _EXACT):
@@ -127,10 +127,10 @@ class _Search:
         self._unit = np.ones(len(queries)) if among.cosine else scales * among._scales.max(initial=1.0)
         self._error = 4.0 * (queries.shape[1] + 8) * 2.0**-24
         self.query, self.row, self.score = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
-        self._waiting: list[tuple[Rows, Rows]] = []
+        self._waiting: list[tuple[Indices, Indices]] = []
         self._least = np.full(len(queries), least)  # scores below are not among the best k
 
-    def pairs(self, begin: int) -> tuple[Rows, Rows, Array]:
+    def pairs(self, begin: int) -> tuple[Indices, Indices, Array]:
         """What was found, where the queries are rows from ``begin`` on."""
         return self.query + begin, self.row, self.score
 
@@ -166,8 +166,8 @@ class _Search:
 
     def _merge(self) -> None:
         """Compute what waits, and keep the best k of each query."""
-        query: Rows = np.concatenate([query for query, _ in self._waiting])
-        row: Rows = np.concatenate([row for _, row in self._waiting])
+        query: Indices = np.concatenate([query for query, _ in self._waiting])
+        row: Indices = np.concatenate([row for _, row in self._waiting])
         self._waiting = []
         score = np.append(self.score, self._among.exact(self._queries, self._lengths, query, row))
         query, row = np.append(self.query, query), np.append(self.row, row)

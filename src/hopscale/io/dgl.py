@@ -17,8 +17,8 @@ from hopscale.io.torch_arrays import (
     as_array,
     edge_rows,
     imported,
-    label_array,
     node_count,
+    node_labels,
     tensor_features,
     weight_array,
 )
@@ -91,7 +91,7 @@ def from_dgl(
         found.matrix,
         node_ids=ids,
         feature_names=found.names,
-        labels=label_array(_entry(graph.ndata, label, "label", "ndata"), n, f"ndata[{label!r}]"),
+        labels=node_labels(_entry(graph.ndata, label, "label", "ndata"), n, f"ndata[{label!r}]"),
         self_loops=self_loops,
         directed=directed,
         encoder=found.encoder,

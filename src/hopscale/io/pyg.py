@@ -17,8 +17,8 @@ from hopscale.io.torch_arrays import (
     as_array,
     edge_rows,
     imported,
-    label_array,
     node_count,
+    node_labels,
     tensor_features,
     weight_array,
 )
@@ -117,7 +117,7 @@ def from_pyg(
         found.matrix,
         node_ids=ids,
         feature_names=names,
-        labels=label_array(_part(data, label, "y"), n, str(label)),
+        labels=node_labels(_part(data, label, "y"), n, str(label)),
         self_loops=self_loops,
         directed=directed,
         encoder=found.encoder,

@@ -15,7 +15,7 @@ from hopscale.graph import AttributedGraph
 from hopscale.io.arrow import ArrowTable
 from hopscale.io.assemble import FeatureEntries, assemble, label_array
 from hopscale.io.columns import WIDE_TABLE, ends_among, is_amount_name, is_node_name, weight_among
-from hopscale.io.indexed import ids_as_column
+from hopscale.io.index_column import ids_as_column
 from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown, known_rows, listing, rows_of
 from hopscale.io.node_table import encode_nodes, table_of_nodes
 

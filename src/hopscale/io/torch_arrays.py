@@ -20,11 +20,11 @@ __all__ = [
     "Dense",
     "arrays_of",
     "as_array",
-    "class_codes",
     "edge_rows",
     "imported",
-    "label_array",
     "node_count",
+    "node_labels",
+    "numbered_labels",
     "tensor_features",
     "vectors_of",
     "weight_array",
@@ -157,7 +157,7 @@ def weight_array(tensor: Any, what: str, count: int) -> NDArray[Any]:
     return amounts(weights, "weight", lambda row: f"edge {row}")
 
 
-def label_array(tensor: Any, n: int, what: str) -> NDArray[Any] | None:
+def node_labels(tensor: Any, n: int, what: str) -> NDArray[Any] | None:
     """Labels of n nodes; what is no label of nodes is left out with a warning."""
     if tensor is None:
         return None
@@ -170,7 +170,7 @@ def label_array(tensor: Any, n: int, what: str) -> NDArray[Any] | None:
     return labels
 
 
-def class_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], list[Any] | None]:
+def numbered_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], list[Any] | None]:
     """Labels as numbers: classes that are none are counted in the order of first sight, with -1 for no label."""
     if labels.dtype.kind in "iufb":
         return labels, None
@@ -217,7 +217,7 @@ def arrays_of(graph: AttributedGraph, vectors: Any, *, sparse: bool) -> dict[str
                 "of a model, or ask for sparse=True"
             )
         x = x if sparse else x.toarray()
-    labels, classes = (None, None) if graph.labels is None else class_codes(graph.labels)
+    labels, classes = (None, None) if graph.labels is None else numbered_labels(graph.labels)
     return {
         "edges": np.stack(coo.coords).astype(np.int64),
         "weights": coo.data.copy() if graph.is_weighted else None,

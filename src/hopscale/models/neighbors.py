@@ -21,7 +21,6 @@ __all__ = ["Asked", "Neighbors"]
 
 Scored = list[tuple[Any, float]]
 Answer = Any  # Scored for one, dict[Any, Scored] for several
-Scale = int | str | None
 
 
 class Neighbors(VectorQueries):
@@ -35,7 +34,7 @@ class Neighbors(VectorQueries):
     def _engine(self) -> Threads:
         """What the work runs on."""
 
-    def neighbors(self, nodes: Hashable | Iterable[Hashable], *, k: int = 10, scale: Scale = None) -> Answer:
+    def neighbors(self, nodes: Hashable | Iterable[Hashable], *, k: int = 10, scale: int | str | None = None) -> Answer:
         """Nodes with the most similar vectors, by cosine.
 
         Parameters
@@ -74,7 +73,7 @@ class Neighbors(VectorQueries):
         vectors, k = self.node_vectors(scale), whole("k", k, least=1)
         return self._near(self._asked_nodes(nodes), vectors, vectors, self.node_ids_, k, scale)
 
-    def neighbors_of(self, vectors: ArrayLike, *, k: int = 10, scale: Scale = None) -> Scored | list[Scored]:
+    def neighbors_of(self, vectors: ArrayLike, *, k: int = 10, scale: int | str | None = None) -> Scored | list[Scored]:
         """Nodes whose vectors are most similar to a vector, by cosine.
 
         Parameters
@@ -103,7 +102,9 @@ class Neighbors(VectorQueries):
         found = self._search(Nearest(among, cosine=True), np.atleast_2d(queries), self.node_ids_, k)
         return found if queries.ndim == 2 else found[0]
 
-    def similar_features(self, features: Hashable | Iterable[Hashable], *, k: int = 10, scale: Scale = None) -> Answer:
+    def similar_features(
+        self, features: Hashable | Iterable[Hashable], *, k: int = 10, scale: int | str | None = None
+    ) -> Answer:
         """Features with the most similar vectors, by cosine: those that are met around the same nodes.
 
         Parameters
@@ -127,7 +128,9 @@ class Neighbors(VectorQueries):
         vectors, k = self.feature_vectors(scale), whole("k", k, least=1)
         return self._near(self._asked_features(features), vectors, vectors, self.feature_names_, k, scale)
 
-    def nodes_of(self, features: Hashable | Iterable[Hashable], *, k: int = 10, scale: Scale = None) -> Answer:
+    def nodes_of(
+        self, features: Hashable | Iterable[Hashable], *, k: int = 10, scale: int | str | None = None
+    ) -> Answer:
         """Nodes around which a feature stands out most, whether they have it or not.
 
         Scores are products of the two vectors, which estimate pointwise mutual information: the natural logarithm of
@@ -174,7 +177,7 @@ class Neighbors(VectorQueries):
         among: NDArray[np.float32],
         names: NDArray[Any],
         k: int,
-        scale: Scale,
+        scale: int | str | None,
     ) -> Answer:
         """Answers by cosine where vectors are compared with one another, each but itself, and by product otherwise."""
         same = queries is among
@@ -204,7 +207,7 @@ class Neighbors(VectorQueries):
                 answers[query] = list(zip(names[rows].tolist(), scores.tolist(), strict=True))
         return answers
 
-    def _checked_vectors(self, vectors: ArrayLike, scale: Scale) -> NDArray[np.float32]:
+    def _checked_vectors(self, vectors: ArrayLike, scale: int | str | None) -> NDArray[np.float32]:
         columns, width = self._columns(scale), self.embedding_.shape[1]
         try:
             if np.iscomplexobj(vectors):
@@ -224,7 +227,7 @@ class Neighbors(VectorQueries):
             raise GraphError("vectors must be finite numbers of single precision")
         return array if array.shape[-1] == own else array[..., columns]
 
-    def _warn_of_zeros(self, asked: Asked, zero: list[bool], scale: Scale) -> None:
+    def _warn_of_zeros(self, asked: Asked, zero: list[bool], scale: int | str | None) -> None:
         unknown = [name for name, nothing in zip(asked.names, zero, strict=True) if nothing]
         if len(unknown) == 1 and asked.what == "node":
             self._warn_of_nothing(unknown[0], list(self.scale_columns_) if scale is None else [str(scale)])

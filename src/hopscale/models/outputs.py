@@ -147,8 +147,12 @@ def vector_frame(names: NDArray[Any], vectors: NDArray[Any], columns: NDArray[An
         import pandas as pd
     except ImportError as error:
         raise MissingPackageError("data frames need pandas, which is not installed: pip install pandas") from error
-    index = pd.Index(names.tolist(), tupleize_cols=False, name=what.removesuffix("s"))
-    return pd.DataFrame(vectors, index=index, columns=columns)
+    return pd.DataFrame(vectors, index=_index(pd, names, what), columns=columns)
+
+
+def _index(pd: Any, names: NDArray[Any], what: str) -> Any:
+    """Index of pandas; a tuple is one name."""
+    return pd.Index(names.tolist(), tupleize_cols=False, name=what.removesuffix("s"))
 
 
 def _with_ids(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -166,7 +170,7 @@ def _with_ids(method: Callable[..., Any]) -> Callable[..., Any]:
         graph = as_graph(graph)
         frame = method(self, graph, *args, **kwargs)
         if isinstance(frame, pd.DataFrame) and len(frame) == graph.n_nodes:
-            frame.index = pd.Index(graph.node_ids.tolist(), tupleize_cols=False, name="node")
+            frame.index = _index(pd, graph.node_ids, "nodes")
         return frame
 
     return framed

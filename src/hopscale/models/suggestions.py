@@ -16,13 +16,13 @@ from hopscale.compute.nearest import Nearest
 from hopscale.exceptions import ParameterError, Setting
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
-from hopscale.models.neighbors import Answer, Neighbors, Scale, Scored
+from hopscale.models.neighbors import Answer, Neighbors, Scored
 from hopscale.models.queries import largest, no_feature_vectors, products
 from hopscale.models.surroundings import Surroundings, entries, features_in_columns
 
 __all__ = ["Suggestions"]
 
-Rows = NDArray[np.int64]
+Indices = NDArray[np.int64]
 Array = NDArray[np.float64]
 
 _PRIOR = 5  # neighbours that the vectors' estimate of a feature counts as
@@ -39,7 +39,7 @@ class Suggestions(Neighbors):
         *,
         k: int = 10,
         graph: Any = None,
-        scale: Scale = None,
+        scale: int | str | None = None,
     ) -> Answer:
         r"""Pairs of nodes without an edge that are most likely to have one.
 
@@ -117,7 +117,7 @@ class Suggestions(Neighbors):
         )
         return asked.answer(ranked)
 
-    def _best_pairs(self, near: Nearest, around: Surroundings, k: int) -> tuple[Rows, Rows, Array]:
+    def _best_pairs(self, near: Nearest, around: Surroundings, k: int) -> tuple[Indices, Indices, Array]:
         """The best pairs i < j of all: those with common neighbours first, others if they can be among them."""
         i, j, scores = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
 

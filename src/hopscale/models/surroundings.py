@@ -17,7 +17,7 @@ from hopscale.names import positions, shown_name
 
 __all__ = ["Surroundings", "entries", "features_in_columns"]
 
-Rows = NDArray[np.int64]
+Indices = NDArray[np.int64]
 Array = NDArray[np.float64]
 
 _WORK = 1 << 22  # paths of two steps that are looked at at once
@@ -76,7 +76,7 @@ class Surroundings:
         by_neighbor.data = np.repeat(1 / np.log(np.maximum(counts, 2)), counts)
         return by_neighbor
 
-    def pieces(self, rows: Rows) -> list[tuple[int, int]]:
+    def pieces(self, rows: Indices) -> list[tuple[int, int]]:
         """Rows in pieces that have bounded numbers of common neighbours, as far as single rows have."""
         ends = np.cumsum(self._ones[rows] @ np.diff(self._weighted.indptr))
         pieces, begin = [], 0
@@ -87,34 +87,34 @@ class Surroundings:
             begin = end
         return pieces
 
-    def common(self, rows: Rows) -> sp.csr_array:
+    def common(self, rows: Indices) -> sp.csr_array:
         """Index of Adamic and Adar of some nodes with all."""
         return sp.csr_array(self._ones[rows] @ self._weighted)
 
     @cached_property
-    def _edge_keys(self) -> Rows:
+    def _edge_keys(self) -> Indices:
         """A number for each edge, sorted."""
         n = len(self.counts)
         return np.repeat(np.arange(n), np.diff(self.edges.indptr)) * n + self.edges.indices
 
-    def are_edges(self, i: Rows, j: Rows) -> NDArray[np.bool_]:
+    def are_edges(self, i: Indices, j: Indices) -> NDArray[np.bool_]:
         """Whether pairs have an edge."""
         keys = i * len(self.counts) + j
         at = np.searchsorted(self._edge_keys, keys)
         return np.append(self._edge_keys, -1)[at] == keys
 
-    def steps(self, rows: Rows) -> sp.csr_array:
+    def steps(self, rows: Indices) -> sp.csr_array:
         """Probabilities of a step of a walk from some nodes."""
         weights = self.around[rows]
         total = np.asarray(weights.sum(axis=1), dtype=np.float64).ravel()
         return sp.csr_array(sp.diags_array(np.divide(1, total, out=np.zeros_like(total), where=total > 0)) @ weights)
 
-    def own(self, features: sp.csr_array, rows: Rows) -> sp.csr_array:
+    def own(self, features: sp.csr_array, rows: Indices) -> sp.csr_array:
         """Features of some nodes."""
         return sp.csr_array(self.place[rows] @ features)
 
 
-def entries(matrix: sp.csr_array) -> list[tuple[Rows, Array]]:
+def entries(matrix: sp.csr_array) -> list[tuple[Indices, Array]]:
     """Columns and values of the positive entries of each row."""
     matrix.eliminate_zeros()
     pieces = zip(matrix.indptr[:-1].tolist(), matrix.indptr[1:].tolist(), strict=True)
