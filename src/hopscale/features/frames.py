@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import GraphError, HopscaleError, MissingPackageError, in_short
+from hopscale.exceptions import GraphError, in_short
+from hopscale.features.arrow import arrow_errors, arrow_table, one_dictionary
 from hopscale.features.table import Column, Lists, column_of, text_array
 
 __all__ = ["columns_of"]
+
+_TABLE = "the node table"
 
 
 def columns_of(table: Any) -> dict[str, Column]:
@@ -57,22 +59,8 @@ def columns_of(table: Any) -> dict[str, Column]:
 
 
 def _arrow_columns(source: Any) -> list[tuple[str, Column]]:
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise MissingPackageError(
-            "tables are read through pyarrow, which is not installed: pip install hopscale[parquet]"
-        ) from error
-    names, kinds = getattr(source, "columns", ()), getattr(source, "dtypes", ())
-    if not isinstance(source, (pa.Table, pa.RecordBatch)):
-        for name, kind in zip(names, kinds, strict=False) if isinstance(kinds, Iterable) else ():
-            # These end the process of polars, or arrive as addresses in memory.
-            if "\0" in str(name) or str(kind) == "Object":
-                why = "has a NUL byte in its name" if "\0" in str(name) else "holds objects of Python"
-                raise GraphError(f"the column {in_short(name)} of the node table {why}: convert it to text")
-    with _in_words():
-        table = pa.table(source)
-        table.validate(full=True)  # Arrow follows offsets and codes without looking at them
+    table = arrow_table(source, _TABLE)
+    with arrow_errors(_TABLE):
         return [(name, _arrow_column(table.column(at), name)) for at, name in enumerate(table.column_names)]
 
 
@@ -124,28 +112,9 @@ def _filled(column: Any, dtype: np.dtype[Any], name: str) -> Column:
 
 
 def _dictionary(column: Any, name: str) -> Column:
-    import pyarrow as pa
-
     if not len(column):
         return column_of([], name)
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    elif column.num_chunks > 1:
-        try:
-            column = column.unify_dictionaries()
-        except pa.ArrowNotImplementedError:
-            column = column.cast(column.type.value_type).dictionary_encode()
+    column = one_dictionary(column)
     own = column_of(column.chunk(0).dictionary.to_pylist(), name)  # which joins values that are repeated
     codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in column.chunks])
     return Column(np.append(own.codes, np.int32(-1))[codes.astype(np.int64)], own.values)
-
-
-@contextmanager
-def _in_words() -> Iterator[None]:
-    """Turn what Arrow, or the maker of the table, has against its content into an error of ours."""
-    try:
-        yield
-    except (HopscaleError, MemoryError):
-        raise
-    except Exception as error:  # whatever the table's own code has to say
-        raise GraphError(f"the node table cannot be read through Arrow ({error})") from error
