@@ -27,7 +27,9 @@ __all__ = [
     "has_index",
     "index_names",
     "is_default",
+    "is_frame",
     "is_keyed",
+    "is_series",
     "labels_at",
     "labels_by_id",
     "rows_by_id",
@@ -43,6 +45,16 @@ def has_index(values: Any) -> bool:
     (False, False)
     """
     return hasattr(values, "iloc") and hasattr(values, "index")
+
+
+def is_frame(values: Any) -> bool:
+    """Whether something is a data frame with an index."""
+    return has_index(values) and hasattr(values, "columns")
+
+
+def is_series(values: Any) -> bool:
+    """Whether something is a single column with an index."""
+    return has_index(values) and not hasattr(values, "columns")
 
 
 def is_default(index: Any) -> bool:
@@ -183,7 +195,7 @@ def feature_rows(
                 "whose: pass it to from_tables(edges, nodes=...), or a matrix with node_ids"
             )
         return features, feature_names
-    if not hasattr(features, "columns"):
+    if is_series(features):
         raise GraphError(
             "features is a column with an index, not a data frame: from_edges and from_networkx take one of lists"
         )
@@ -212,7 +224,7 @@ def frame_matrix(frame: Any) -> tuple[sp.csr_array, NDArray[Any]]:
 
 def adjacency_rows(adjacency: Any, node_ids: Any) -> tuple[Any, Any]:
     """Adjacency matrix and the names of its nodes; a data frame has these as index and as columns, in any order."""
-    if not has_index(adjacency) or not hasattr(adjacency, "columns"):
+    if not is_frame(adjacency):
         return adjacency, node_ids
     rows = _distinct(_listed(adjacency.index), "the index of adjacency")
     columns = _distinct(_listed(adjacency.columns), "the columns of adjacency")

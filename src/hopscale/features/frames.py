@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hopscale.exceptions import GraphError, in_short
 from hopscale.features.arrow import arrow_errors, arrow_table, one_dictionary
 from hopscale.features.table import Column, Lists, column_of, text_array
+from hopscale.indexed import is_frame
 
 __all__ = ["columns_of"]
 
@@ -36,7 +37,7 @@ def columns_of(table: Any) -> dict[str, Column]:
         table = table.to_frame("value" if table.name is None else table.name)
     if isinstance(table, Mapping):
         found = [(name, column_of(cells, name)) for name, cells in table.items()]
-    elif hasattr(table, "iloc") and hasattr(table, "columns"):
+    elif is_frame(table):
         found = [(name, column_of(table.iloc[:, at], name)) for at, name in enumerate(table.columns)]
     elif hasattr(table, "__arrow_c_stream__"):
         found = _arrow_columns(table)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, in_short
+from hopscale.indexed import is_series
 from hopscale.names import Coder, factorized, is_missing
 
 __all__ = ["Column", "Lists", "Values", "column_of", "text_array", "text_of"]
@@ -110,7 +111,7 @@ def column_of(cells: Any, name: Any) -> Column:
     """
     if isinstance(cells, Column):
         return cells
-    if hasattr(cells, "iloc") and hasattr(cells, "dtype"):  # a series of pandas
+    if is_series(cells):
         if hasattr(cells.dtype, "categories"):
             return _categorical_column(cells.array, name)
         cells = cells.to_numpy() if isinstance(cells.dtype, np.dtype) else cells.to_numpy(dtype=object)

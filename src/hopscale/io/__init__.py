@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from hopscale.exceptions import GraphError
 from hopscale.graph import AttributedGraph
-from hopscale.indexed import has_index
+from hopscale.indexed import is_frame
 from hopscale.io.content import content_kind, existing
 from hopscale.io.dgl import from_dgl, is_dgl, to_dgl
 from hopscale.io.edges import from_edges
@@ -67,7 +67,7 @@ def as_graph(source: Any) -> AttributedGraph:
         return AttributedGraph(source)
     if isinstance(source, tuple) and len(source) == 2:
         return AttributedGraph(*source)
-    if isinstance(source, np.ndarray) or (has_index(source) and hasattr(source, "columns")):
+    if isinstance(source, np.ndarray) or is_frame(source):
         return AttributedGraph(_adjacency(source))
     if isinstance(source, (str, os.PathLike)) and content_kind(existing(source)) in WHOLE_GRAPHS:
         return read_graph(source)
@@ -88,7 +88,7 @@ def as_graph(source: Any) -> AttributedGraph:
 def _adjacency(matrix: Any) -> Any:
     """A square array or data frame, refusing what may be edges or features."""
     shape = matrix.shape
-    if has_index(matrix):
+    if is_frame(matrix):
         with suppress(TypeError):  # names that cannot be hashed
             if set(matrix.index) == set(matrix.columns):
                 return matrix

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, in_short, warn
-from hopscale.indexed import feature_rows, has_index
+from hopscale.indexed import feature_rows, is_frame, is_series
 from hopscale.io.columns import is_amount_name
 from hopscale.io.edges import entries_by_node, lists_by_id
 from hopscale.io.naming import check_attributes, listing
@@ -51,9 +51,9 @@ def node_features(
     with anything in them, which are encoded as the columns of a table; or features by node: a mapping, a data frame or
     a Series with the nodes as index.
     """
-    if has_index(features):
-        if hasattr(features, "columns"):
-            return NodeFeatures(*feature_rows(features, nodes, None))
+    if is_frame(features):
+        return NodeFeatures(*feature_rows(features, nodes, None))
+    if is_series(features):
         return NodeFeatures(entries_by_node(lists_by_id(features, nodes)))
     if isinstance(features, Mapping):
         return NodeFeatures(entries_by_node(features))

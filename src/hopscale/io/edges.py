@@ -13,7 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import GraphError, in_short
 from hopscale.graph import AttributedGraph
-from hopscale.indexed import check_common, feature_rows, frame_matrix, has_index, index_names, rows_by_id
+from hopscale.indexed import (
+    check_common,
+    feature_rows,
+    frame_matrix,
+    has_index,
+    index_names,
+    is_frame,
+    is_series,
+    rows_by_id,
+)
 from hopscale.io.assemble import FeatureEntries, amounts, assemble
 from hopscale.io.naming import Names, listing
 from hopscale.names import as_names, is_missing, positions, shown_name
@@ -89,13 +98,12 @@ def from_edges(
     """
     ends = _endpoints(edges)
     _refuse_names(features)
-    if has_index(features) and node_ids is None:
-        features = _indexed_features(features, ends.ordered())
-    elif has_index(features) and node_ids is not None:
-        if hasattr(features, "columns"):
-            features, feature_names = feature_rows(features, as_names(node_ids), feature_names)
-        else:
-            features = lists_by_id(features, as_names(node_ids))
+    if node_ids is None:
+        features = _indexed_features(features, ends.ordered()) if has_index(features) else features
+    elif is_frame(features):
+        features, feature_names = feature_rows(features, as_names(node_ids), feature_names)
+    elif is_series(features):
+        features = lists_by_id(features, as_names(node_ids))
     return assemble(
         ends,
         None if weights is None else _edge_weights(_in_order_of_edges(weights, edges), ends),
@@ -123,7 +131,7 @@ def _indexed_features(features: Any, ends: Names) -> FeatureEntries | dict[Hasha
     """Rows of a data frame, or lists of a Series, by the names in their index, all of which are nodes."""
     names = index_names(features, "features")
     check_common(features, names, ends.vocabulary, "features")
-    if not hasattr(features, "columns"):
+    if is_series(features):
         return {node: None if is_missing(own) else own for node, own in zip(names.tolist(), features, strict=True)}
     matrix, columns = frame_matrix(features)
     coo = matrix.tocoo()
@@ -144,7 +152,7 @@ def lists_by_id(features: Any, ids: NDArray[Any]) -> dict[Hashable, Any]:
 
 def _in_order_of_edges(weights: Any, edges: Any) -> Any:
     """Weights by edge: those with an index are matched with the index of the edges, or with their row numbers."""
-    if not has_index(weights) or hasattr(weights, "columns"):
+    if not is_series(weights):
         return weights
     rows = index_names(weights, "weights")
     here = index_names(edges, "edges") if has_index(edges) else np.arange(len(rows))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hopscale.exceptions import GraphError, Setting, in_short
-from hopscale.indexed import has_index, is_default
+from hopscale.indexed import has_index, is_default, is_series
 from hopscale.io.columns import is_node_name
 
 __all__ = ["ids_as_column"]
@@ -36,7 +36,7 @@ def ids_as_column(table: Any, role: str, node: str | None = None) -> Any:
 
 
 def _with_ids(table: Any, role: str, node: str | None) -> Any:
-    if not hasattr(table, "columns"):
+    if is_series(table):
         table = table.to_frame(role if table.name is None else table.name)
     columns, name = [str(column) for column in table.columns], table.index.name
     is_number = getattr(table.index.dtype, "kind", "O") in "iu"
