@@ -106,11 +106,11 @@ class GraphError(HopscaleError, ValueError):
 
 
 class MissingPackageError(HopscaleError, ImportError):
-    """A door needs a package that is not installed."""
+    """An optional package is needed, and is not installed."""
 
 
 class DirectedGraphError(GraphError):
-    """The graph is directed, and nobody said what to do with that."""
+    """The graph is directed, and ``directed`` does not say what to do with that."""
 
 
 class ParameterError(HopscaleError, ValueError):

@@ -58,7 +58,7 @@ def is_series(values: Any) -> bool:
 
 
 def is_default(index: Any) -> bool:
-    """Whether an index is the one that rows have to which nobody gave one: 0, 1, 2, ..., without a name."""
+    """Whether an index is the default one: 0, 1, 2, ..., without a name."""
     return (
         getattr(index, "start", None) == 0
         and getattr(index, "step", None) == 1
@@ -268,7 +268,7 @@ def _check_same(some: NDArray[Any], others: NDArray[Any], what: str, here: str, 
 
 
 def _check_default(index: Any, names: NDArray[Any], ids: NDArray[Any], what: str, side: str = "rows") -> None:
-    """Refuse row numbers that nobody has chosen, unless they are the ids."""
+    """Refuse a default index, unless its numbers are the ids."""
     if is_default(index) and len(names) and not (ids.dtype == np.int64 and np.array_equal(names, ids)):
         things = "nodes" if side == "rows" else "features"
         raise GraphError(

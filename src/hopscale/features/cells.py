@@ -84,7 +84,7 @@ class NumberFormat:
         if not self.comma and not self.unit:
             try:
                 numbers = np.array(list(map(float, texts)), dtype=np.float64)
-                if not any("_" in text for text in texts):  # which Python, but nobody else, writes within numbers
+                if not any("_" in text for text in texts):  # which Python alone allows within numbers
                     return np.where(np.isfinite(numbers), numbers, np.nan)
             except ValueError:
                 pass
@@ -107,7 +107,7 @@ class NumberFormat:
     @property
     def words(self) -> str:
         """What was understood, if it is not plain."""
-        comma = {"thousands": "commas divide thousands", "decimal": "decimal commas"}.get(self.comma, "")
+        comma = {"thousands": "commas separate thousands", "decimal": "decimal commas"}.get(self.comma, "")
         return ", ".join(part for part in (comma, f"in {self.unit}" if self.unit else "") if part)
 
 
@@ -209,7 +209,7 @@ def date_format(texts: Sequence[str], counts: NDArray[Any]) -> DateFormat | None
     best = max(read, key=lambda order: read[order])
     if read[best] < enough or not enough:
         return None
-    is_dotted = all("." in text for text in texts if _YEAR_LAST.fullmatch(text))  # as no American writes
+    is_dotted = all("." in text for text in texts if _YEAR_LAST.fullmatch(text))  # 3.4.2020 is written day first
     return DateFormat("year" if best == "dmy" and read["mdy"] == read["dmy"] and not is_dotted else best)
 
 
@@ -282,9 +282,9 @@ def vector_in(text: str) -> list[float] | None:
 
 
 def words(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
-    """Words of texts in small letters, one text after the other, and where those of each begin and end.
+    """Words of texts in lower case, one text after the other, and where those of each begin and end.
 
-    Single letters of ASCII are none.
+    Single ASCII letters are left out.
 
     >>> words(["I play the Guitar", "", "go!"])
     (['play', 'the', 'guitar', 'go'], array([0, 3, 3, 4]))

@@ -36,7 +36,7 @@ class Custom:
         """With a copy of a transformer, fitted on all cells."""
         fitted = clone(transformer)
         cells = _cells(column, fitted)
-        with _in_words(fitted):
+        with _named_errors(fitted):
             fitted.fit(cells)
         made = cls(fitted, [])
         width = made.encode(column).shape[1]
@@ -48,7 +48,7 @@ class Custom:
 
     def encode(self, column: Column) -> sp.csr_array:
         """A row of features for each cell."""
-        with _in_words(self.transformer):
+        with _named_errors(self.transformer):
             made = self.transformer.transform(_cells(column, self.transformer))
             matrix = sp.csr_array(made, dtype=np.float32)
         if matrix.shape[0] != len(column):
@@ -71,8 +71,8 @@ def _cells(column: Column, transformer: Any) -> NDArray[Any]:
 
 
 @contextmanager
-def _in_words(transformer: Any) -> Iterator[None]:
-    """What a transformer has against the cells, as an error of ours."""
+def _named_errors(transformer: Any) -> Iterator[None]:
+    """Raise errors of a transformer as a GraphError that names it."""
     try:
         yield
     except (HopscaleError, MemoryError):

@@ -148,7 +148,7 @@ def _asked(kind: Any, column: Column, settings: Settings, name: str) -> Guess:
 
 
 def _separator(column: Column) -> str:
-    """The commonest of the signs that can divide items."""
+    """The most frequent of the characters that can separate items."""
     texts = column.values.tolist() if column.form == "text" else []  # type: ignore[union-attr]
     return max(";|,", key=lambda sign: sum(sign in text for text in texts))
 

@@ -57,7 +57,7 @@ class FeatureEncoder(KnownParameters, TransformerMixin, BaseEstimator):  # type:
 
         - ``"category"``: a feature for each value, and ``(rare)`` for all values of fewer than ``min_count`` nodes.
         - ``"boolean"``: ``yes`` and ``no``, also from true, t, y, on, 1 and their opposites.
-        - ``"list"``: several values a cell, as lists or divided by ``;``, ``|`` or ``,``: a feature for each item.
+        - ``"list"``: several values a cell, as lists or separated by ``;``, ``|`` or ``,``: a feature for each item.
         - ``"number"``: a feature for each of ``bins`` quantile bins; the outer ones have no end.
         - ``"spline"``: a number is shared out between the two of ``bins`` knots beside it.
         - ``"date"``: a feature for each year, or month or day where there are few years, or for bins of them.
@@ -114,7 +114,7 @@ class FeatureEncoder(KnownParameters, TransformerMixin, BaseEstimator):  # type:
     >>> print(encoder)
     column   kind      features  missing  rare  examples               why
     country  category         2        1     0  FR 3, DE 2             2 different values; missing: n/a
-    tags     list             3        1     0  jazz 3, chess 2, go 2  items divided by ";"; missing: empty
+    tags     list             3        1     0  jazz 3, chess 2, go 2  items separated by ";"; missing: empty
     active   boolean          2        0     0  no 3, yes 3            cells are no or yes
     """
 

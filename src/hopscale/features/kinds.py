@@ -161,7 +161,7 @@ def _of_texts(name: str, values: NDArray[Any], counts: NDArray[Any], settings: S
         return _of_numbers(name, distinct, repeats, why, len(texts) / len(values))
     separator = separator_of(texts, cells)
     if separator is not None:
-        signs = "in brackets" if separator == "[]" else f'divided by "{separator}"'
+        signs = "in brackets" if separator == "[]" else f'separated by "{separator}"'
         return Guess("list", f"items {signs}", separator)
     lengths = np.diff(words(texts)[1])
     alone = cells[cells < settings.min_count].sum()

@@ -128,7 +128,7 @@ def column_of(cells: Any, name: Any) -> Column:
 
 
 def _coded(values: Iterable[Hashable]) -> tuple[NDArray[np.int32], list[Any]]:
-    """Number of each value in the order of first sight, and the different values."""
+    """Number of each value in the order of first occurrence, and the different values."""
     coder = Coder()
     return coder.codes(values), list(coder)
 

@@ -116,6 +116,6 @@ def _warn_of_unused(names: list[str]) -> None:
     if names:
         warn(
             f"the graph has no features: nodes have the attribute(s) {listing(names)}, but none called "
-            f"{DEFAULT!r}. from_networkx and from_igraph make features of them by features=[{listing(names)}], and "
-            "say no more of them by features=None"
+            f"{DEFAULT!r}. from_networkx and from_igraph make features of them by features=[{listing(names)}]; "
+            "features=None leaves them out without this warning"
         )

@@ -22,7 +22,7 @@ __all__ = ["read_edges"]
 def read_edges(
     rows: Rows, *, source: str | None, target: str | None, weight: str | None, say: Callable[[str], None]
 ) -> tuple[Names, NDArray[np.float64] | None]:
-    """Ends of all edges, as text, and their weights if there are any; ``say`` is told which columns were taken."""
+    """Ends of all edges, as text, and their weights if there are any; ``say`` reports which columns were taken."""
     rows = rows.checked("source,target or source,target,weight")
     ends_at = _ends_at(rows, source, target)
     weight_at = rows.position(weight) if weight is not None else _weight_at(rows, ends_at)

@@ -26,7 +26,7 @@ __all__ = ["like_nodes", "read_feature_rows"]
 def read_feature_rows(
     rows: Rows, nodes: NDArray[Any], *, value: str | None, unknown: Unknown, say: Callable[[str], None]
 ) -> FeatureEntries:
-    """Entries of the feature matrix, by the names that the ``nodes`` of the edges have; ``say`` is told which columns
+    """Entries of the feature matrix, by the names that the ``nodes`` of the edges have; ``say`` reports which columns
     were taken.
     """
     rows = rows.checked("node,feature or node,feature,value")

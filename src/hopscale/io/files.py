@@ -68,7 +68,7 @@ def read_graph(
     Parameters
     ----------
     edges : path-like or binary file
-        Text with one undirected edge a line, divided by commas, semicolons, tabs or spaces, or a Parquet file.
+        Text with one undirected edge a line, separated by commas, semicolons, tabs or spaces, or a Parquet file.
         Or a file that holds everything: an ``.npz`` file, see :func:`hopscale.io.npz.read_npz`, or
         ``.graphml`` or ``.gml``, whose node attributes become features as the columns of a table do, but for
         ``label_column``; networkx must be installed for these.

@@ -43,7 +43,7 @@ def read_gml(path: str | os.PathLike[str], **settings: Any) -> AttributedGraph:
     max_unpacked : int or str, optional
         As for :func:`hopscale.read_graph`.
     say : callable, optional
-        Is told what was understood.
+        Called with lines that say what was understood.
 
     Returns
     -------

@@ -34,7 +34,7 @@ def read_labels(
 ) -> NDArray[Any]:
     """Labels of all ``nodes``, with gaps: ints or floats if all are numbers, else text.
 
-    ``say`` is told which columns were taken. If there are no labels but of other nodes they are refused whatever
+    ``say`` reports which columns were taken. If there are no labels but of other nodes they are refused whatever
     ``unknown`` says: they mostly come from the wrong column.
     """
     node_at = 0 if node_column is None else rows.position(node_column)

@@ -106,7 +106,7 @@ class Names:
         return Names(other.codes[self.codes], other.vocabulary, is_ordered=self.is_ordered and other.is_ordered)
 
     def ordered(self) -> Names:
-        """The same column, every name used, sorted if all are whole numbers, else in the order of first sight.
+        """The same column, every name used, sorted if all are whole numbers, else in the order of first occurrence.
 
         Examples
         --------
@@ -129,7 +129,7 @@ class Names:
 def united(*columns: Names) -> tuple[NDArray[Any], list[NDArray[Any]]]:
     """Every name of some columns once, and for each column the rows of its names.
 
-    Names are sorted when all are whole numbers, else in the order of first sight.
+    Names are sorted when all are whole numbers, else in the order of first occurrence.
 
     Examples
     --------

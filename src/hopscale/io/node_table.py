@@ -148,7 +148,7 @@ def encode_nodes(
     """Features of a table's rows, by the names that nodes have in the edges.
 
     ``encoder`` is used as it is if it is fitted; otherwise a copy of it is, with ``columns`` added to its own.
-    ``say`` is told what was understood.
+    ``say`` reports what was understood.
     """
     chosen, is_fitted = chosen_encoder(encoder, columns)
     if id_column is None and is_fitted and chosen.column_of_kind("id") in table.columns:

@@ -149,7 +149,7 @@ def _label_arrays(labels: NDArray[Any]) -> dict[str, NDArray[Any]]:
 
 
 def _saved_graph(arrays: dict[str, NDArray[Any]], n: int, features: sp.csr_array | None) -> AttributedGraph:
-    """Graph from the arrays of :func:`save_npz`; nothing is trusted."""
+    """Graph from the arrays of :func:`save_npz`; everything is validated."""
     if _count(arrays, _VERSION) > FORMAT_VERSION:
         raise GraphError(f"its format is {int(arrays[_VERSION])}, and this version reads 1: upgrade hopscale")
     pairs, weights = arrays["edges"], arrays.get("edge_weights")

@@ -67,7 +67,7 @@ def parquet_edges(
     weight: str | None,
     say: Callable[[str], None],
 ) -> tuple[Names, NDArray[np.float64] | None]:
-    """Ends of all edges and their weights if there are any; ``say`` is told which columns were taken."""
+    """Ends of all edges and their weights if there are any; ``say`` reports which columns were taken."""
     path = str(bad.path)
     named = ArrowTable(table, path)
     source, target, weight = edge_columns(named, source, target, weight)
@@ -81,7 +81,7 @@ def parquet_edges(
 
 
 def parquet_features(table: Any, bad: BadLines, *, value: str | None, say: Callable[[str], None]) -> FeatureEntries:
-    """Entries of the feature matrix; ``say`` is told which columns were taken."""
+    """Entries of the feature matrix; ``say`` reports which columns were taken."""
     named = ArrowTable(table, str(bad.path))
     node, feature = named.names_of_columns[:2]
     is_listed = named.lists(feature, 1) is not None
@@ -100,7 +100,7 @@ def parquet_labels(
     unknown: Unknown,
     say: Callable[[str], None],
 ) -> NDArray[Any]:
-    """Labels of all ``nodes``, with gaps; ``say`` is told which columns were taken."""
+    """Labels of all ``nodes``, with gaps; ``say`` reports which columns were taken."""
     named = ArrowTable(table, str(bad.path))
     node = named.names_of_columns[0] if node_column is None else node_column
     label = named.names_of_columns[-1] if label_column is None else label_column

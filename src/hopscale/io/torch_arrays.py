@@ -171,7 +171,7 @@ def node_labels(tensor: Any, n: int, what: str) -> NDArray[Any] | None:
 
 
 def numbered_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], list[Any] | None]:
-    """Labels as numbers: classes that are none are counted in the order of first sight, with -1 for no label."""
+    """Labels as numbers: other classes are numbered in the order of first occurrence, with -1 for no label."""
     if labels.dtype.kind in "iufb":
         return labels, None
     code: dict[Any, int] = {}

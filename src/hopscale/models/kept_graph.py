@@ -33,7 +33,7 @@ def graph_tensors(graph: AttributedGraph) -> dict[str, NDArray[Any]]:
 
 
 def stored_graph(file: Any, node_ids: NDArray[Any], encoder: FeatureEncoder | None) -> AttributedGraph | None:
-    """The graph in a file (:class:`hopscale.models.files.ModelFile`), or None if it has none; nothing is trusted."""
+    """The graph in a file (:class:`hopscale.models.files.ModelFile`), validated; None if it has none."""
     if not file.has(FEATURE_NAMES):
         return None
     n, names = len(node_ids), file.names(FEATURE_NAMES)

@@ -1,4 +1,4 @@
-"""What is said of arguments that are not what they seem, and of vectors that are less."""
+"""Warnings about vectors that carry little information, and an error about an argument that would be ignored."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LOST = 1e-3  # of the usual length; on cora and citeseer no node of the largest 
 def check_second(graph: Any, second: Any, method: str) -> None:
     """Refuse a matrix as the second argument, which nothing would read.
 
-    Labels of several columns are let pass beside a graph that has its features, or none, for good: pipelines of
-    scikit-learn hand them to every step.
+    Labels of several columns are allowed where features are part of the first argument: pipelines of scikit-learn pass
+    labels to every step.
     """
     shape = getattr(second, "shape", None)
     if isinstance(shape, tuple) and len(shape) == 2 and not isinstance(graph, (AttributedGraph, tuple)):

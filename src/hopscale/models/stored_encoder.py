@@ -25,7 +25,7 @@ def encoder_tensor(encoder: FeatureEncoder | None) -> dict[str, NDArray[np.uint8
 
 
 def stored_encoder(file: Any) -> FeatureEncoder | None:
-    """The encoder in a file (:class:`hopscale.models.files.ModelFile`), None if it has none; nothing is trusted."""
+    """The encoder in a file (:class:`hopscale.models.files.ModelFile`), validated; None if it has none."""
     if not file.has(_TENSOR):
         return None
     try:

@@ -130,16 +130,16 @@ class Suggestions(Neighbors):
             order = order[np.lexsort((j[order], i[order], -scores[order]))][:k]
             i, j, scores = i[order], j[order], scores[order]
 
-        everybody = np.arange(len(near.vectors))
+        every = np.arange(len(near.vectors))
         with self._engine() as engine:
-            with engine.bar(len(everybody), "common neighbours", "node") as bar:
-                for begin, end in around.pieces(everybody):
-                    common = sp.coo_array(sp.triu(around.common(everybody[begin:end]), k=begin + 1))
+            with engine.bar(len(every), "common neighbours", "node") as bar:
+                for begin, end in around.pieces(every):
+                    common = sp.coo_array(sp.triu(around.common(every[begin:end]), k=begin + 1))
                     left, right = common.coords[0] + begin, common.coords[1].astype(np.int64)
                     bound = np.log1p(common.data) + 1  # no cosine is larger
                     likely = largest(bound, k)
                     rest = np.setdiff1d(np.arange(len(bound)), likely)
-                    for part in (likely, rest):  # the likely ones raise the bar for the rest
+                    for part in (likely, rest):  # after the likely ones fewer of the rest can be among the best
                         some = part[bound[part] >= (scores[-1] if len(scores) == k else -np.inf)]
                         some = some[~around.are_edges(left[some], right[some])]
                         merge(left[some], right[some], near.exact_pairs(left[some], right[some]) + bound[some] - 1)

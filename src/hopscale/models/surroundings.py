@@ -70,7 +70,7 @@ class Surroundings:
 
     @cached_property
     def _weighted(self) -> sp.csr_array:
-        """Transposed: who has a neighbour w, each with the weight 1/log |N(w)|."""
+        """Row w: the nodes that have w as a neighbour, each with the weight 1/log |N(w)|."""
         by_neighbor = sp.csr_array(self._ones.T)
         counts = np.diff(by_neighbor.indptr)
         by_neighbor.data = np.repeat(1 / np.log(np.maximum(counts, 2)), counts)
