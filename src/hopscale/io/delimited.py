@@ -130,7 +130,7 @@ def _without(rows: Rows, faults: dict[int, str]) -> Rows:
         rows.bad.add(line, reason)
     rows = rows.without_lines(faults)
     if not rows.sample:
-        line, reason = next(iter(rows.bad.why.items()))
+        line, reason = min(rows.bad.why.items())
         raise FileFormatError(f"{rows.path} has no good line: line {line}: {reason}")
     return rows
 

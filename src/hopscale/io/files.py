@@ -89,7 +89,7 @@ def read_graph(
     weight, value : str, optional
         Column of ``edges`` with the weights and of ``features`` with the values, by name or number. By default
         the first other column that is called weight, value, count, strength or alike; without a header the third of
-        three, if it holds numbers.
+        three, if it holds numbers that are no times.
     id_column : str, optional
         Column of ``nodes`` with the ids; by default the one that has most ids of the edges.
     node_column, label_column : str, optional
