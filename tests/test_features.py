@@ -12,7 +12,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from hopscale import FeatureEncoder
 from hopscale.exceptions import GraphError, HopscaleWarning, ParameterError
 from hopscale.features import binned, signed
-from hopscale.features.state import encoder_state
+from hopscale.features.state import encoder_state, restored_encoder
 
 
 def fitted(cells, kind=None, **settings):
@@ -340,6 +340,10 @@ class TestVectors:
         with pytest.raises(GraphError, match=r"column 'x'.*5 numbers where 4"):
             encoder.transform({"x": np.zeros((2, 5)) + 0.5})
 
+    def test_vectors_past_float32_say_nothing(self):
+        _, columns, _ = fitted([[0.5, 1.5], [1e39, 0.5], [-1.5, 2.5]])
+        assert [sum(found[row] for found in columns.values()) for row in range(3)] == [2, 0, 4]
+
     def test_missing_vectors(self):
         x = np.random.default_rng(0).normal(size=(60, 4)).tolist()
         _, columns, about = fitted([None, None, *x])
@@ -402,3 +406,23 @@ class TestOverrides:
             FeatureEncoder({"x": StandardScaler()}).fit({"x": [1.0, 2.0, 3.0]})
         with pytest.raises(GraphError, match=r"column 'x'.*StandardScaler refuses"):
             FeatureEncoder({"x": StandardScaler()}).fit({"x": ["a", "b"]})
+
+
+class TestCommon:
+    def test_what_nearly_all_nodes_have_tells_nothing(self):
+        encoder, columns, about = fitted([0] * 95 + [1] * 5)
+        assert columns == {"x=yes": [0] * 95 + [1] * 5}
+        assert "nearly all are no, which has no feature" in about.why
+        again = restored_encoder(encoder_state(encoder))
+        assert again.transform({"x": [1, 0]}).toarray().tolist() == [[1], [0]]
+        assert list(fitted(["FR"] * 91 + ["DE", "IT", "ES"] * 3)[1]) == ["x=DE", "x=ES", "x=IT"]
+        assert list(fitted([0.5] * 95 + [1.5, 2.5, 3.5, 4.5, 5.5], "number")[1]) == ["x=1.5.."]
+        assert list(fitted([None] * 95 + ["a", "b"] * 3)[1]) == ["x=a", "x=b"]
+
+    def test_of_few_nodes_all_are_kept(self):
+        assert list(fitted([0] * 17 + [1])[1]) == ["x=no", "x=yes"]
+
+    def test_a_wide_table_of_zeros_and_ones_stays_sparse(self):
+        dense = np.random.default_rng(0).random((300, 40)) < 0.05
+        matrix = FeatureEncoder(min_count=1).fit_transform({f"word {i}": dense[:, i].astype(int) for i in range(40)})
+        assert matrix.nnz == dense.sum()

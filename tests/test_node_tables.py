@@ -73,6 +73,12 @@ class TestTables:
         frame = pd.DataFrame(people()).set_index("handle").rename_axis(name).sample(frac=1, random_state=1)
         check_nodes(from_tables(EDGES, nodes=frame))
 
+    def test_a_series_by_id(self):
+        table = people()
+        series = pd.Series(table["country"], index=table["handle"], name="country").sample(frac=1, random_state=1)
+        graph = from_tables(EDGES, nodes=series)
+        assert [features_of(graph, name) for name in RING] == [{f"country={COUNTRIES[i % 3]}"} for i in range(40)]
+
     def test_what_is_left_of_row_numbers_is_no_id(self):
         frame = pd.DataFrame(people()).sample(frac=1, random_state=1)  # its index is 0..39, shuffled
         graph = from_tables(EDGES, nodes=frame)

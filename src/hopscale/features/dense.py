@@ -121,7 +121,7 @@ class Vector:
         vectors = _vectors(values, self.width)
         if vectors.shape[1] != self.width:
             raise GraphError(f"vectors have {vectors.shape[1]} numbers where {self.width} were learnt from")
-        known: NDArray[np.bool_] = np.asarray(np.isfinite(vectors).all(axis=1))
+        known: NDArray[np.bool_] = np.asarray((np.abs(vectors) <= np.finfo(np.float32).max).all(axis=1))
         vectors = np.where(known[:, None], vectors, 0.0)
         if self.method == "signed":
             return _signed(vectors), known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,8 @@ METHODS = ("signed", "binned")  # of vectors, as kinds of their own
 UNUSED = {"drop": "as asked", "id": "names the nodes", "label": "what is to be predicted"}
 _WITHOUT_MISSING = ("list", "text")  # an empty list is an answer
 _EXAMPLES = 3
+# A feature of more nodes than that, if they are not few, tells next to nothing, -log .9, and fills the matrix.
+_COMMON, _FEW = 0.9, 20
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class EncodedColumn:
     why: str
     encoder: ColumnEncoder | Custom | None = None  # None for columns that are no features
     missing: bool = False  # whether missing cells have a feature
+    common: list[int] = field(default_factory=list)  # features that are left out, as nearly all nodes have them
     n_rows: int = 0
     n_missing: int = 0
     n_rare: int = 0  # different values without a feature of their own
@@ -61,14 +64,16 @@ class EncodedColumn:
     @property
     def names(self) -> list[str]:
         """Names of the features."""
-        if self.encoder is None:
-            return []
-        return [f"{self.name}={name}" for name in (*self.encoder.names, *(["missing"] if self.missing else []))]
+        return [f"{self.name}={name}" for at, name in enumerate(self._all_names()) if at not in self.common]
+
+    def _all_names(self) -> list[str]:
+        names = [] if self.encoder is None else self.encoder.names
+        return [*names, "missing"] if self.missing else names
 
     def matrix(self, column: Column) -> tuple[sp.csr_array, NDArray[np.bool_]]:
         """A row of features for each cell, and which cells are unread."""
         assert self.encoder is not None
-        width = len(self.names)
+        width = len(self._all_names())
         if isinstance(self.encoder, Custom):
             own = self.encoder.encode(column)
             read = np.ones(len(column.values), dtype=bool)
@@ -76,7 +81,10 @@ class EncodedColumn:
             by_value, read = self.encoder.encode(column.values)
             last = one_hot(np.array([width - 1 if self.missing else -1]), width)
             by_value.resize((len(read), width))
-            own = sp.csr_array(sp.vstack([by_value, last], format="csr"))[column.codes]  # the last for -1
+            by_value = sp.csr_array(sp.vstack([by_value, last], format="csr"))
+            if self.common:
+                by_value = by_value[:, np.delete(np.arange(width), self.common)]
+            own = by_value[column.codes]  # the last for -1
         return own, ~np.append(read, True)[column.codes]
 
 
@@ -115,6 +123,13 @@ def learnt_column(
         n_rare=n_rare,
     )
     matrix, unread = about.matrix(known)
+    common = np.flatnonzero(np.bincount(matrix.indices, minlength=matrix.shape[1]) > _COMMON * max(len(column), _FEW))
+    if len(common) and guess.kind not in ("vector", Custom.kind):
+        if len(common) == matrix.shape[1]:
+            return replace(about, kind="drop", why=f"nearly every cell is {encoder.names[0]:.40}", encoder=None), None
+        left_out = ", ".join(f"{about.names[at][len(name) + 1 :]:.30}" for at in common.tolist())
+        about = replace(about, common=common.tolist(), why=f"{why}; nearly all are {left_out}, which has no feature")
+        matrix, _ = about.matrix(known)
     return replace(about, n_unread=int(unread.sum()), examples=_examples(about, matrix)), matrix
 
 

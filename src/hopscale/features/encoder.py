@@ -92,7 +92,9 @@ class FeatureEncoder(KnownParameters, TransformerMixin, BaseEstimator):  # type:
     -----
     Cells are missing if they are None or NaN, or text that says so: empty, ``-``, ``?``, ``NA``, ``n/a``, ``null``,
     ``None``, ``missing`` and the like. Columns that tell nothing of what nodes share (ids, a value that all have, text
-    that is different everywhere) are dropped. Feature values are 1, but for splines and signed vectors.
+    that is different everywhere) are dropped. So are single features that more than nine in ten nodes have, if there
+    are not few: they would tell next to nothing, and fill the matrix. Feature values are 1, but for splines and signed
+    vectors.
 
     Work is done for each distinct value of a column, not for each cell, and nothing is ever dense.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,7 +22,7 @@ def columns_of(table: Any) -> dict[str, Column]:
     ----------
     table : mapping of columns, or table
         Tables are data frames of pandas, and whatever has ``__arrow_c_stream__`` (polars, pyarrow, DuckDB), for which
-        pyarrow must be there.
+        pyarrow must be there. A series of pandas is a table of one column.
 
     Examples
     --------
@@ -30,6 +30,8 @@ def columns_of(table: Any) -> dict[str, Column]:
     >>> {name: column.form for name, column in columns.items()}
     {'country': 'text', 'age': 'number'}
     """
+    if hasattr(table, "to_frame") and not hasattr(table, "columns"):  # a series of pandas
+        table = table.to_frame("value" if table.name is None else table.name)
     if isinstance(table, Mapping):
         found = [(name, column_of(cells, name)) for name, cells in table.items()]
     elif hasattr(table, "iloc") and hasattr(table, "columns"):
@@ -63,7 +65,7 @@ def _arrow_columns(source: Any) -> list[tuple[str, Column]]:
         ) from error
     names, kinds = getattr(source, "columns", ()), getattr(source, "dtypes", ())
     if not isinstance(source, (pa.Table, pa.RecordBatch)):
-        for name, kind in zip(names, kinds, strict=False):
+        for name, kind in zip(names, kinds, strict=False) if isinstance(kinds, Iterable) else ():
             # These end the process of polars, or arrive as addresses in memory.
             if "\0" in str(name) or str(kind) == "Object":
                 why = "has a NUL byte in its name" if "\0" in str(name) else "holds objects of Python"

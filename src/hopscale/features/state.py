@@ -74,11 +74,15 @@ def _column(state: Any) -> EncodedColumn:
         _expect(isinstance(state[name], str), f"{name} of a column is no text")
     for name in ("n_rows", "n_missing", "n_rare", "n_unread"):
         _expect(_is_whole(state[name]), f"{name} of a column is no number")
+    _expect(_are_steps(state["common"]) and all(map(_is_whole, state["common"])), "common are no positions")
     _expect(type(state["missing"]) is bool, "missing is not true or false")
     _expect(_are_texts(state["sources"]) and len(state["sources"]) > 0, "a column has no sources")
     kind, learnt = state["kind"], state["encoder"]
     if learnt is None:
-        _expect(kind in UNUSED and not state["missing"], f"the column {in_short(state['name'])} has no encoder")
+        _expect(
+            kind in UNUSED and not state["missing"] and not state["common"],
+            f"the column {in_short(state['name'])} has no encoder",
+        )
         return EncodedColumn(**state)
     _expect(kind in KINDS, f"a column is of the kind {in_short(kind)}")
     own = {each.name: _CHECKS[kind][each.name] for each in fields(KINDS[kind])}
@@ -88,7 +92,10 @@ def _column(state: Any) -> EncodedColumn:
     if kind == "vector":
         binned = learnt["method"] == "binned"
         _expect(len(learnt["edges"]) == (learnt["width"] if binned else 0), "a vector has another number of edges")
-    return EncodedColumn(**{**state, "encoder": KINDS[kind](**learnt)})
+    found = EncodedColumn(**{**state, "encoder": KINDS[kind](**learnt)})
+    n_features = len(found.encoder.names) + found.missing  # type: ignore[union-attr]
+    _expect(all(at < n_features for at in found.common), "common names a feature that is not there")
+    return found
 
 
 def _expect(right: bool, what: str) -> None:

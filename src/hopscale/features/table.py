@@ -122,7 +122,7 @@ def column_of(cells: Any, name: Any) -> Column:
         raise GraphError(f"the column {in_short(name)} must be a list or an array, not {in_short(cells)}")
     if isinstance(cells, np.ma.MaskedArray):
         raise GraphError(f"the column {in_short(name)} has masked entries: fill them, with None where nothing is")
-    if isinstance(cells, np.ndarray) and cells.dtype.kind != "O":
+    if isinstance(cells, np.ndarray) and (cells.dtype.kind != "O" or cells.ndim == 0):
         return _array_column(cells, name)
     listed = cells.tolist() if isinstance(cells, np.ndarray) and cells.ndim == 1 else list(cells)
     if any(issubclass(kind, _SEQUENCES) for kind in set(map(type, listed))):
@@ -238,7 +238,7 @@ def _nested_column(cells: list[Any]) -> Column:
     codes = np.where(present, np.cumsum(present) - 1, -1).astype(np.int32)
     lists = [_items(cell) for cell, is_there in zip(cells, present, strict=True) if is_there]
     kinds = set(map(type, chain.from_iterable(lists)))
-    if len(set(map(len, lists))) == 1 and kinds <= {int, float} and float in kinds:
+    if len(set(map(len, lists))) == 1 and len(lists[0]) > 1 and kinds <= {int, float} and float in kinds:
         with suppress(OverflowError):
             return Column(codes, np.array(lists, dtype=np.float64))
     texts = [[text_of(item) for item in items if not is_missing(item)] for items in lists]

@@ -24,6 +24,9 @@ from hopscale.io.naming import Names, rows_of
 __all__ = ["EncodedNodes", "NodeTable", "check_kinds", "chosen_encoder", "encode_nodes", "table_of_nodes"]
 
 
+_LINES = 100  # of what was understood are told
+
+
 @dataclass(frozen=True)
 class NodeTable:
     """A table of nodes as it came, with words for its rows."""
@@ -166,7 +169,11 @@ def encode_nodes(
         own = {id_column: "id", **({} if label_column is None else {label_column: "label"})}
         chosen.set_params(columns={**(chosen.columns or {}), **own})
         features = chosen.fit_transform(rows)
-    known = "they are encoded as those that the encoder was fitted on" if is_fitted else f"their columns are:\n{chosen}"
+    known = "they are encoded as those that the encoder was fitted on"
+    if not is_fitted:
+        lines = str(chosen).splitlines()
+        more = [f"and {len(lines) - _LINES:,} more columns"] if len(lines) > _LINES else []
+        known = "\n".join(["their columns are:", *lines[:_LINES], *more])
     say(f"{len(listed):,} nodes in the table, named by the column {in_short(id_column)}; {known}")
     if label_column is None:
         return EncodedNodes(listed, features, chosen)
