@@ -343,9 +343,9 @@ class TestEmbed:
             (tmp_path, "is a folder"),
         ):
             assert message in refused("embed", "--edges", edges, "-o", tmp_path / "v.csv")
-        assert "no edges" not in refused(
-            "embed", "--edges", blocks / "edges.csv", "--features", tmp_path / "binary.csv", "-o", tmp_path / "v.csv"
-        )
+        features = ["--features", tmp_path / "binary.csv"]
+        found = refused("embed", "-q", "--edges", blocks / "edges.csv", *features, "-o", tmp_path / "v.csv")
+        assert "no edges" not in found
         assert not (tmp_path / "v.csv").exists()
 
     def test_folder_without_permission_is_found_out_before_the_work(self, tmp_path, inputs, monkeypatch):
@@ -547,7 +547,7 @@ class TestProgram:
     def test_columns_of_labels_are_spoken_of_as_options(self, tmp_path, blocks, inputs):
         (tmp_path / "l.csv").write_text("name,id,block\n" + "".join(f"n{v},{v},{v % 2}\n" for v in range(90)))
         embed = ["embed", *inputs, "--labels", tmp_path / "l.csv", "-o", tmp_path / "v.npz", "--dimensions", 8]
-        assert "name it with --node-column" in refused(*embed)
+        assert "name it with --node-column" in refused(*embed, "-q")
         assert answer(*embed, "--node-column", "id")["task"] == "classification"
 
     def test_version(self):

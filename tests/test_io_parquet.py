@@ -112,9 +112,11 @@ class TestMistakes:
     def test_damaged(self, paths, tmp_path):
         (path,) = paths("parquet", EDGES)
         cut = tmp_path / "cut.parquet"
-        cut.write_bytes(path.read_bytes()[:-20])
-        with pytest.raises(FileFormatError, match=r"cut\.parquet cannot be read as Parquet"):
-            read_graph(cut)
+        data = path.read_bytes()
+        for damaged in (data[:-20], data[:100] + b"\xff" * 300 + data[400:], b"PAR1", data[:-8] + b"\0" * 4 + b"PAR1"):
+            cut.write_bytes(damaged)
+            with pytest.raises(FileFormatError, match=r"cut\.parquet cannot be read as Parquet"):
+                read_graph(cut)
 
     def test_more_than_it_should_hold(self, tmp_path):
         path = tmp_path / "e.parquet"

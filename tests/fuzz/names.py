@@ -8,10 +8,11 @@ import io
 import json
 import shutil
 import struct
+import sys
 import tempfile
 import warnings
 import zipfile
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -308,15 +309,27 @@ def with_tensors(data, tensors):
 
 def cli(*args):
     """A command in this process; what it does not foresee is raised. Returns what it answers."""
-    answer = io.StringIO()
+    answer = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
     try:
-        with redirect_stdout(answer), redirect_stderr(io.StringIO()):
+        with redirect_stdout(answer), redirect_stderr(io.StringIO()), _standard_input(b"0,1\n1,2\n"):
             click.Group.main(program, args=[str(arg) for arg in args], prog_name="hopscale", standalone_mode=False)
     except (click.ClickException, click.Abort, click.exceptions.Exit, OSError) as error:
         raise HopscaleError(str(error)) from error
-    if "--json" in args and answer.getvalue().startswith("{"):
-        json.loads(answer.getvalue(), parse_constant=_refused_constant)
-    return answer.getvalue()
+    answer.flush()
+    text = answer.buffer.getvalue().decode("utf-8", "replace")
+    if "--json" in args and text.startswith("{"):
+        json.loads(text, parse_constant=_refused_constant)
+    return text
+
+
+@contextmanager
+def _standard_input(data):
+    """Let standard input hold some bytes."""
+    before, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(data), encoding="utf-8")
+    try:
+        yield
+    finally:
+        sys.stdin = before
 
 
 def _refused_constant(name):

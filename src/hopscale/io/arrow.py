@@ -97,6 +97,17 @@ class ArrowTable:
         with self._in_words():
             return self._named(column)
 
+    def coded(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Column of any values as codes, -1 where one is missing, and the values that they stand for."""
+        column = self.column(name, 0, nulls=True)
+        with self._in_words():
+            column = column.combine_chunks()
+            if not self._pa.types.is_dictionary(column.type):
+                column = column.dictionary_encode()
+            values = np.empty(len(column.dictionary), dtype=object)
+            values[:] = column.dictionary.to_pylist()
+            return column.indices.fill_null(-1).to_numpy(zero_copy_only=False), values
+
     def lists(self, name: str | None, position: int) -> tuple[NDArray[Any], Names] | None:
         """Lengths and contents of a column of lists of features, None if the column is none."""
         import pyarrow.compute as pc

@@ -55,7 +55,8 @@ _ENDS = """
     person/friend actor/target influencer/influenced liker/liked asker/answerer questioner/answerer
     doctor/patient regulator/target drug/target enzyme/substrate ligand/receptor local/remote client/server
     pre/post presynaptic/postsynaptic hypernym/hyponym broader/narrower premise/conclusion cause/effect
-    query/reference query/subject query/hit before/after old/new
+    query/reference query/subject query/hit before/after old/new home/away
+    von/nach quelle/ziel origen/destino origine/destination fuente/destino expediteur/destinataire
 """
 _MOST_COLUMNS = 50  # among which the two are looked for
 
@@ -78,7 +79,8 @@ _COLUMNS = """
     comment description text content language lang currency transaction transactions trade message messages call
     flight flights trip trips ride bike device sensor machine server process thread version comm new old
     cites cited citing follows following followed likes liked knows trusts contains uses depends on by of in the
-    refers mentions replies reply retweets interacts combined friendship
+    refers mentions replies reply retweets interacts combined friendship party recipe ingredient genre course student
+    pmid doi isbn no nr similar related wallet acct met
 """
 _AMOUNTS = """
     weight weights w wt wgt value values val count counts cnt amount amounts amt score scores strength strengths freq

@@ -6,6 +6,7 @@ Some first lines say so, or cannot (:func:`obvious`). The others are weighed aft
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections import Counter
@@ -97,10 +98,15 @@ def odds(first: Sequence[str], others: Sequence[Sequence[str]], alone: int, coun
     >>> odds(["zoe_17", "max_5"], [["ann_3", "bob_12"], ["ann_3", "joe_8"]] * 9, 1, 18) < UNLIKELY
     True
     """
-    ratios = [_look(cell, [row[at] for row in others if at < len(row)]) for at, cell in enumerate(first)]
-    # What the cells of a line look like depends on each other: the strongest for and the strongest against count.
-    look = max(ratios) * min(1.0, *ratios)
-    return look * (count + 1) / (alone + 0.5)
+    pair = pair_of_nodes(first) or ()
+    ratios = [
+        _look(cell, [row[at] for row in others if at < len(row)], at in pair or is_column_word(cell))
+        for at, cell in enumerate(first)
+    ]
+    # Words in one line are written alike, so that only the strongest ratios count; digits are in each for itself.
+    with_signs = [ratio for ratio, cell in zip(ratios, first, strict=True) if ratio < 1 and any(_shape(cell)[1:])]
+    against = math.prod(with_signs) if with_signs else min(1.0, *ratios)
+    return max(1.0, *ratios) * against * (count + 1) / (alone + 0.5)
 
 
 def is_header(rows: Rows, node_columns: Sequence[int], alone: int, count: int) -> bool:
@@ -161,13 +167,14 @@ def _others(rows: Sequence[list[str]]) -> list[list[str]]:
     return [row for row in rows if row != rows[0]]
 
 
-def _look(cell: str, others: Sequence[str]) -> float:
-    """How many times more often names of columns look like a cell than other cells of its column do."""
+def _look(cell: str, others: Sequence[str], known: bool) -> float:
+    """How many times more often names of columns look like a cell than other cells of its column do.
+
+    ``known`` says that the cell is what columns are called.
+    """
     pattern = _pattern(cell)
     if pattern != cell.lower() and any(_pattern(other) == pattern for other in others):  # user_7 among user_12
         known = False
-    else:
-        known = is_column_word(cell)
     if known:
         return _KNOWN * (len(others) + 1) / (sum(map(is_column_word, others)) + _KNOWN_AMONG_NODES)
     letters, *signs = shape = _shape(cell)

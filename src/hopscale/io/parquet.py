@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import FileFormatError, MissingPackageError
+from hopscale.exceptions import FileFormatError, HopscaleError, MissingPackageError
 from hopscale.io.arrow import ArrowTable
 from hopscale.io.assemble import FeatureEntries
 from hopscale.io.bad_lines import BadLines
@@ -48,7 +48,9 @@ def parquet_table(data: bytes, path: str | os.PathLike[str], max_unpacked: Any =
             field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
         ]
         table = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts).read()
-    except pa.ArrowException as error:
+    except (HopscaleError, MemoryError):
+        raise
+    except Exception as error:  # Arrow raises all kinds of them
         raise FileFormatError(f"{path} cannot be read as Parquet: it is cut short or damaged ({error})") from error
     if by_node and _INDEX in schema.names and (_INDEX in texts or len(schema.names) == 2):
         names = ["index" if name == _INDEX else name for name in schema.names]
@@ -104,13 +106,10 @@ def parquet_labels(
     label = named.names_of_columns[-1] if label_column is None else label_column
     rows = _good_rows(table, named, bad, [node], None)
     say(f"{bad.path}: nodes are {node!r}, labels are {label!r}")
-    column = rows.column(label, 0, nulls=True).combine_chunks()
-    column = column if hasattr(column, "dictionary") else column.dictionary_encode()
-    labels = np.empty(len(column.dictionary), dtype=object)
-    labels[:] = column.dictionary.to_pylist()
+    codes, labels = rows.coded(label)
     return placed_labels(
         rows.names(node, 0),
-        column.indices.fill_null(-1).to_numpy(zero_copy_only=False),
+        codes,
         labels,
         nodes,
         bad.path,

@@ -69,7 +69,7 @@ class Rows:
             if self.header.count(column) > 1:
                 raise FileFormatError(f"{self.path} has several columns {in_short(column)}; ", *self.columns)
             return self.header.index(column)
-        if column.isdecimal() and 1 <= int(column) <= self.width:
+        if column.isdecimal() and len(column) < 10 and 1 <= int(column) <= self.width:
             return int(column) - 1
         raise FileFormatError(f"{self.path} has no column {in_short(column)}; ", *self.columns)
 

@@ -72,7 +72,7 @@ def matched(vectors: Any, labels: Any) -> tuple[Any, Any]:
         return vectors, labels_by_id(labels, ids)
     if has_index(labels):
         rows = index_names(labels, "labels")
-        if rows.dtype == np.int64 and np.array_equal(rows, np.arange(len(vectors))):
+        if rows.dtype == np.int64 and np.array_equal(rows, np.arange(len(rows))):
             return vectors, np.asarray(labels)
     raise GraphError(
         "labels have ids, but the vectors have no ids to match them with: pass the model itself, a data frame of "

@@ -18,7 +18,7 @@ OPTIONS = [
     *("--walks-per-node", "--start", "--epochs", "--negatives", "--subsample", "--learning-rate", "--dimensions", "-"),
     *("--window", "--random-state", "--p", "--q", "--decay", "--iterations", "--score", "--task", "--splits", "--x"),
     *("--standardize", "--format", "--scale", "--save", "--quiet", "--solver", "--unknown", "--keep-graph"),
-    "--directed",
+    *("--directed", "--source", "--target", "--skip-bad-lines", "--edges-header", "--no-features-header", "--edges"),
 ]
 # Options that say how much work there is: large ones are no mistake, but take long.
 WORK = ("--epochs", "--walks", "--walk-length", "--walks-per-node", "--iterations", "--splits")
@@ -33,6 +33,8 @@ def command_line(m):
     args = m.one_of(
         lambda: ["'info'", m.choice([edges, model, f"file({sound_npz()!r}, 'g.npz')"])],
         lambda: ["'info'", edges, "'--features'", features],
+        lambda: ["'info'", "'--edges'", "'-'", "'--features'", m.choice([features, "'-'"])],
+        lambda: ["'embed'", *graph, "'-o'", "'-'", *small],
         lambda: ["'neighbors'", model, repr(m.choice(["0", "1", '["node", 1]', *TEXTS]))],
         lambda: ["'neighbors'", model, *(repr(m.choice(["0", "1", *TEXTS])) for _ in range(m.randint(0, 3)))],
         lambda: ["'neighbors'", model, repr(m.choice(["--feature", "--nodes-of"])), repr(m.choice(["1", "2", *TEXTS]))],

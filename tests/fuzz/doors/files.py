@@ -1,6 +1,10 @@
 """Files of edges, features and labels, archives, folders of data sets and pickles."""
 
+import io
 import zlib
+
+import pyarrow as pa
+from pyarrow import parquet
 
 from fuzz.doors.registry import door, followed, some, sound_npz
 from fuzz.generators import JSON
@@ -18,8 +22,14 @@ def _gzip(data):
     return packer.compress(data) + packer.flush()
 
 
+HEADERS = [
+    *(("source", "target", "weight"), ("follower", "followee", "since"), ("a", "b", "c"), ("date", "from", "to")),
+    *(("x", "x", "x"), ("", "u", "v"), ("weight", "value", "count"), ("user", "item", "rating")),
+]
+
+
 def edge_file(m):
-    return _file(m, m.delimited(m.choice([2, 2, 3]), ("source", "target", "weight")), "edges.csv")
+    return _file(m, m.delimited(m.choice([2, 2, 3]), m.choice(HEADERS)), "edges.csv")
 
 
 def feature_file(m):
@@ -35,12 +45,15 @@ def label_file(m):
 def _of_files(m):
     return some(
         m,
-        weight=lambda: m.word("weight", "third"),
+        source=lambda: m.word("source", "from", "1", "2"),
+        target=lambda: m.word("target", "to", "2", "3"),
+        weight=lambda: m.word("weight", "third", "3"),
         value=lambda: m.word("value", "third"),
         node_column=lambda: m.word("node"),
         label_column=lambda: m.word("label", "other"),
         unknown=lambda: m.word("error", "isolate"),
-        header=lambda: m.word("x") if m.odd() else m.choice(["True", "False"]),
+        header=lambda: m.word("x") if m.odd() else m.choice(["True", "False", "{'edges': True}", "{'labels': False}"]),
+        skip_bad_lines=lambda: m.word("x") if m.odd() else "True",
         self_loops=lambda: m.choice(["True", "False"]),
     )
 
@@ -54,6 +67,29 @@ def edge_files(m):
 def feature_files(m):
     edges = "file(b'0,1\\n1,2\\n2,3\\n3,4\\n')" if m.numeric else "file(b'a,b\\nb,c\\nc,d\\n')"
     return followed(m, f"read_graph({edges}, {feature_file(m)}{_of_files(m)})")
+
+
+def _parquet(*columns):
+    """A small table as Parquet, the same for ever with one version of Arrow."""
+    made = io.BytesIO()
+    parquet.write_table(pa.table(dict(columns)), made)
+    return made.getvalue()
+
+
+@door(1000)
+def parquet_files(m):
+    """Tables as Parquet, of which some are damaged."""
+    kinds = [["a", "b", "c"], [0, 1, 2], [0.0, 1.0, 2.5], ["a", None, "b"], [["x"], [], None], [True, False, None]]
+    names = m.choice([("source", "target", "weight"), ("day", "from", "to"), ("node", "feature", "value")])
+    files = []
+    for _ in range(m.randint(1, 3)):
+        columns = [
+            (name, m.choice(kinds[:2]) if m.rarely(0.7) else m.choice(kinds)) for name in names[: m.randint(2, 3)]
+        ]
+        data = _parquet(*columns)
+        damaged = m.mutated(data) if m.rarely(0.3) else data
+        files.append(f"file({damaged!r}, 'table.parquet')")
+    return followed(m, f"read_graph({', '.join(files)}{_of_files(m)})")
 
 
 @door(2000)
