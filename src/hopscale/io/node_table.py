@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from hopscale.exceptions import GraphError, HopscaleError, ParameterError, Setting, in_short, warn
-from hopscale.features import FeatureEncoder
 from hopscale.features.frames import columns_of
 from hopscale.features.kinds import without_missing_texts
 from hopscale.features.table import Column, column_of
@@ -21,6 +19,9 @@ from hopscale.io.columns import is_whole
 from hopscale.io.matching import EdgeIds, are_filled, likely_id_column
 from hopscale.io.naming import Names, rows_of
 from hopscale.names import shown_name
+
+if TYPE_CHECKING:
+    from hopscale.features import FeatureEncoder
 
 __all__ = ["EncodedNodes", "NodeTable", "check_kinds", "chosen_encoder", "encode_nodes", "table_of_nodes"]
 
@@ -193,6 +194,10 @@ def check_kinds(columns: Any) -> None:
 
 def chosen_encoder(encoder: Any, columns: Any) -> tuple[FeatureEncoder, bool]:
     """The encoder to use, and whether it is fitted."""
+    from sklearn.base import clone  # which takes long to import
+
+    from hopscale.features import FeatureEncoder
+
     check_kinds(columns)
     if encoder is None:
         return FeatureEncoder(columns), False
