@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,9 +19,11 @@ from hopscale.exceptions import GraphError, in_short, warn
 from hopscale.graph import AttributedGraph, Directed
 from hopscale.indexed import labels_at
 from hopscale.io.naming import Names, as_names, known_rows, united
-from hopscale.io.node_table import EncodedNodes
 from hopscale.matrices import ANY_SIGN, OwnArray, SymmetricArray
 from hopscale.names import DistinctNames, name_array
+
+if TYPE_CHECKING:
+    from hopscale.io.node_table import EncodedNodes
 
 __all__ = ["FeatureEntries", "amounts", "assemble", "label_array", "labels_at"]
 

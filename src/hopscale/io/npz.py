@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from hopscale.checks import as_path
 from hopscale.exceptions import FileFormatError, GraphError, ParameterError, in_short
-from hopscale.features.state import encoder_state, restored_encoder
 from hopscale.graph import AttributedGraph
 from hopscale.io.assemble import amounts, assemble
 from hopscale.io.atomic import replacing
@@ -126,6 +125,8 @@ def save_npz(graph: AttributedGraph, path: str | os.PathLike[str]) -> None:
     if graph.labels is not None:
         arrays |= _label_arrays(graph.labels)
     if graph.encoder is not None:
+        from hopscale.features.state import encoder_state  # by scikit-learn, which takes long to import
+
         arrays["encoder"] = as_json(encoder_state(graph.encoder))
     with replacing(as_path(path)) as temporary, temporary.open("wb") as file:  # given a name, NumPy adds a suffix
         np.savez(file, **arrays)
@@ -179,6 +180,8 @@ def _saved_graph(arrays: dict[str, NDArray[Any]], n: int, features: sp.csr_array
         self_loops="self_loops" in arrays,
     )
     if "encoder" in arrays:
+        from hopscale.features.state import restored_encoder
+
         try:
             graph.encoder = restored_encoder(_parsed(arrays, "encoder"))
         except ValueError as error:
