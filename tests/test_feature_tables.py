@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn import config_context
 from sklearn.base import clone
 
 from hopscale import FeatureEncoder
@@ -150,6 +151,10 @@ class TestEstimator:
         assert str(encoder) == repr(encoder)
         with pytest.raises(ParameterError, match="is no parameter"):
             encoder.set_params(color=3)
+
+    def test_features_stay_sparse_whatever_scikit_learn_is_told(self):
+        with config_context(transform_output="pandas"):
+            assert isinstance(FeatureEncoder().fit_transform(TABLE), sp.csr_array)
 
     def test_matrices_are_as_graphs_want_them(self):
         matrix = FeatureEncoder().fit_transform(TABLE)

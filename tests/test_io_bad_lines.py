@@ -104,6 +104,10 @@ class TestMany:
             graph = read_graph(path, skip_bad_lines=True)
         assert graph.node_ids.tolist() == ['5" pipe', '6" pipe', "7", '8 "inch"']
 
+        path = edge_file("ann,bob", 'x"y,z"a,b', "bob,eve")  # three cells, whatever the quotes seem to hold
+        with pytest.warns(HopscaleWarning, match=r"1 bad line\(s\) skipped, 2 row\(s\) read: line 2 \(3 column"):
+            assert read_graph(path, skip_bad_lines=True).n_edges == 2
+
     def test_a_bad_first_line(self, edge_file):
         path = edge_file("made by hand", *GOOD)
         with pytest.warns(HopscaleWarning, match=r"1 bad line\(s\) skipped, 4 row\(s\) read: line 1 "):

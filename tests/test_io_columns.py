@@ -117,6 +117,16 @@ class TestAsTold:
             read_graph(path, source="a", target="b")
 
 
+class TestTimes:
+    @pytest.mark.parametrize("times", [(1082040961, 1082155839), (1082040961000, 1082155839000), (20040415, 20211231)])
+    def test_are_no_weights(self, tmp_path, times):
+        path = tmp_path / "e.txt"
+        path.write_text("".join(f"{at} {at + 1} {time}\n" for at, time in enumerate(times)))
+        with pytest.warns(HopscaleWarning, match=r"e\.txt: column 3 is passed over; .* give weight='3'"):
+            assert not read_graph(path).is_weighted
+        assert read_graph(path, weight="3").is_weighted
+
+
 class TestDelimiters:
     @pytest.mark.parametrize(
         "content",
@@ -167,3 +177,21 @@ class TestZerosAndGaps:
         labels.write_text("id,country\n0,FR\n1,NA\n2,NA\n3,DE\n")
         with pytest.warns(HopscaleWarning, match=r"l\.csv: 'NA' is a class of 2 node\(s\)"):
             assert read_graph(edges, labels=labels).labels.tolist() == ["FR", "NA", "NA", "DE"]
+
+
+class TestWhatIsNoEdgeFile:
+    def test_a_table_of_measurements(self, tmp_path):
+        path = tmp_path / "v.csv"
+        path.write_text("height,width,depth\n0.5,1.25,3\n0.75,2.5,1\n")
+        with pytest.raises(FileFormatError, match=r"'height' and 'width' hold fractions, .* give source and target"):
+            read_graph(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HopscaleWarning)
+            assert read_graph(path, source="height", target="width").n_edges == 2
+            path.write_text("1.0,2.0\n2.0,3.0\n")  # as spreadsheets write whole numbers
+            assert read_graph(path).n_edges == 2
+
+    def test_many_columns_are_named_in_part(self, tmp_path):
+        graph, [line] = heard(table(tmp_path, "from=u,to=v," + ",".join(f"note_{at}" for at in range(30))))
+        same(graph)
+        assert line.endswith("'note_6', 'note_7' and 22 more")

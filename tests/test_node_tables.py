@@ -1,5 +1,7 @@
 """Node tables beside edges: from data frames, files and the command line, always matched by id."""
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -388,3 +390,8 @@ class TestCommands:
         done = self.run("transform", "m.safetensors", "--edges", "edges.csv", "--nodes", "nodes.csv", "-o", "w.csv")
         assert done.exit_code == 2
         assert "was not learnt from a node table" in done.stderr
+
+
+def test_readers_of_edges_do_not_wait_for_scikit_learn():
+    code = "import sys, hopscale.io; hopscale.io.from_edges([(0, 1)], {0: ['x']}); sys.exit('sklearn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

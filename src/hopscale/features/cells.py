@@ -121,6 +121,8 @@ def number_format(texts: Sequence[str], counts: NDArray[Any]) -> NumberFormat | 
     >>> number_format(["007", "012"], np.ones(2)) is None  # codes
     True
     """
+    if _are_plain(texts):
+        return NumberFormat()
     parts = [_taken_apart(text) for text in texts]
     units = {unit for _, unit in parts if unit}
     commas = [digits for digits, _ in parts if "," in digits or digits.count(".") > 1]
@@ -132,6 +134,16 @@ def number_format(texts: Sequence[str], counts: NDArray[Any]) -> NumberFormat | 
     found = NumberFormat(comma, units.pop() if units else "")
     read = np.isfinite(found.parse(texts))
     return found if read.any() and counts[read].sum() >= ENOUGH * counts.sum() else None
+
+
+def _are_plain(texts: Sequence[str]) -> bool:
+    """Whether all texts are numbers as Python writes them, as nearly all are."""
+    if any("_" in text or (text[:1] == "0" and text[1:2].isdigit()) for text in texts):
+        return False
+    try:
+        return bool(texts) and bool(np.isfinite(list(map(float, texts))).all())
+    except ValueError:
+        return False
 
 
 def _taken_apart(text: str) -> tuple[str, str]:

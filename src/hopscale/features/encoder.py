@@ -42,8 +42,9 @@ class ColumnSummary(NamedTuple):
     examples: str
 
 
+# By auto_wrap_output_keys scikit-learn would make data frames of features where its configuration says so.
 @dataclass(eq=False, repr=False)
-class FeatureEncoder(KnownParameters, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class FeatureEncoder(KnownParameters, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]
     """Features from an ordinary table of nodes: categories, numbers, dates, lists, text.
 
     A scikit-learn transformer from a table with a row for each node to a sparse matrix of non-negative features, whose

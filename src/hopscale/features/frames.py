@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -49,9 +50,9 @@ def columns_of(table: Any) -> dict[str, Column]:
     names = [str(name) for name, _ in found]
     if not names:
         raise GraphError("the node table has no columns")
-    for name in names:
-        if names.count(name) > 1:
-            raise GraphError(f"the node table has more than one column {in_short(name)}")
+    name, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        raise GraphError(f"the node table has more than one column {in_short(name)}")
     lengths = {len(column) for _, column in found}
     if len(lengths) > 1:
         sizes = {name: len(column) for name, (_, column) in zip(names, found, strict=True)}

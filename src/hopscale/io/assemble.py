@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,13 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.checks import switch
 from hopscale.exceptions import GraphError, in_short, warn
-from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph, Directed
 from hopscale.indexed import labels_at
 from hopscale.io.naming import Names, known_rows, united
-from hopscale.io.node_table import EncodedNodes
 from hopscale.matrices import ANY_SIGN, OwnArray, SymmetricArray
 from hopscale.names import DistinctNames, as_names, name_array
+
+if TYPE_CHECKING:
+    from hopscale.features import FeatureEncoder
+    from hopscale.io.node_table import EncodedNodes
 
 __all__ = ["FeatureEntries", "amounts", "assemble", "label_array"]
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import combinations
+from typing import Any
 
 __all__ = [
     "MISSING_WORDS",
     "WIDE_TABLE",
     "all_whole",
+    "are_fractions",
+    "are_times",
     "ends_among",
     "has_digits_only",
     "is_amount_name",
@@ -205,6 +208,27 @@ def weight_among(columns: Sequence[str], ends: Sequence[int], has_numbers: Calla
     others = [at for at in range(len(columns)) if at not in ends]
     called_so = (at for at in others if is_amount_name(columns[at]))
     return next((at for at in called_so if len(others) == 1 or has_numbers(at)), None)
+
+
+def are_fractions(names: Sequence[Any]) -> bool:
+    """Whether names, as text or numbers, are all numbers that are not whole: measurements, but hardly nodes.
+
+    >>> are_fractions(["0.25", "1e-3"]), are_fractions(["1.0", "2.5"]), are_fractions([0.5])
+    (True, False, True)
+    """
+    texts = list(map(str, names))
+    return bool(texts) and all(is_number(text) and not float(text).is_integer() for text in texts)
+
+
+def are_times(cells: Sequence[str]) -> bool:
+    """Whether cells are all moments: seconds or milliseconds since 1970, or days such as 20240131.
+
+    >>> are_times(["1082040961", "1082155839"]), are_times(["20040415"]), are_times(["12", "40"])
+    (True, True, False)
+    """
+    spans = ((10**8, 5 * 10**9), (10**11, 5 * 10**12), (19_000_101, 21_001_231))
+    numbers = [int(cell) if is_whole(cell) else -1 for cell in cells]
+    return bool(numbers) and any(all(low <= number < high for number in numbers) for low, high in spans)
 
 
 def pair_of_nodes(columns: Sequence[str], *, by_marks: bool = True) -> tuple[int, int] | None:

@@ -56,8 +56,10 @@ class Columns:
         odd = ~np.fromiter(map(is_whole, names), dtype=bool, count=len(names))
         rows = np.flatnonzero(odd[self.names[0].codes])
         lines = lines_of(self.rows, rows)
-        why = {code: f"node {in_short(names[code])} is not a whole number, while all nodes of the edge file are"
-               for code in np.flatnonzero(odd).tolist()}  # fmt: skip
+        why = {
+            code: f"node {in_short(names[code])} is not a whole number, while all nodes of the edge file are"
+            for code in np.flatnonzero(odd).tolist()
+        }
         codes = self.names[0].codes[rows].tolist()
         return self.without(rows, lines, {line: why[code] for line, code in zip(lines, codes, strict=True)})
 
@@ -107,8 +109,10 @@ def read_columns(
     if read is None:
         rows = _without(rows, misshapen(expected))
         read = _in_bulk(rows, groups, amount_at)
-    if read is None:  # such as a quote in the middle of a cell
-        rows = _without(rows, {line: why for line, cells, why in records(rows, expected.fault) if cells is None})
+    if read is None:  # quotes in the middle of cells, so that counting went wrong
+        expected = replace(expected, rows=rows)
+        found = ((line, expected.fault(cells) if cells else why) for line, cells, why in records(rows, expected.fault))
+        rows = _without(rows, {line: reason for line, reason in found if reason})
         read = _in_bulk(rows, groups, amount_at)
     if read is None:
         raise FileFormatError(f"{rows.path} cannot be read as text in columns")
@@ -130,7 +134,7 @@ def _without(rows: Rows, faults: dict[int, str]) -> Rows:
         rows.bad.add(line, reason)
     rows = rows.without_lines(faults)
     if not rows.sample:
-        line, reason = next(iter(rows.bad.why.items()))
+        line, reason = min(rows.bad.why.items())
         raise FileFormatError(f"{rows.path} has no good line: line {line}: {reason}")
     return rows
 

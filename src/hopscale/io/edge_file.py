@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -10,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError, Setting, warn
-from hopscale.io.columns import ends_among, is_node_name, is_number, weight_among
+from hopscale.io.columns import are_fractions, are_times, ends_among, is_node_name, is_number, weight_among
 from hopscale.io.delimited import Columns, read_columns
 from hopscale.io.header import is_header
-from hopscale.io.naming import Names
+from hopscale.io.naming import Names, in_part
 from hopscale.io.rows import Rows
 
-__all__ = ["read_edges"]
+__all__ = ["read_edges", "refuse_fractions"]
+
+_LOOKED_AT = 100  # names
 
 
 def read_edges(
@@ -36,6 +39,8 @@ def read_edges(
     if rows.is_open and _first_is_header(columns, ends_at):
         columns = columns.without_first(read)
     rows = columns.rows
+    if source is None and target is None:
+        refuse_fractions(columns.names[0], rows.path, [rows.called(at) for at in ends_at])
     rows.bad.warn(len(columns.names[0]))
     passed_over = [at for at in range(rows.width) if at not in (*ends_at, weight_at)]
     say(_understood(rows, ends_at, weight_at, passed_over))
@@ -44,6 +49,18 @@ def read_edges(
     if columns.amounts is not None and (zeros := int((columns.amounts == 0).sum())):
         say(f"{rows.path}: {zeros} edge(s) of weight 0 count as none; their nodes stay")
     return columns.names[0], columns.amounts
+
+
+def refuse_fractions(ends: Names, path: str | os.PathLike[str], columns: Sequence[str]) -> None:
+    """Refuse edges between numbers that are not whole: a table of something else."""
+    if are_fractions(ends.vocabulary[:_LOOKED_AT].tolist()):
+        raise FileFormatError(
+            f"{path}: {columns[0]} and {columns[1]} hold fractions, such as {ends.at(0)}, and not nodes. If other "
+            "columns hold them, or these do, give ",
+            Setting("source"),
+            " and ",
+            Setting("target"),
+        )
 
 
 def _ends_at(rows: Rows, source: str | None, target: str | None) -> tuple[int, int]:
@@ -60,12 +77,14 @@ def _ends_at(rows: Rows, source: str | None, target: str | None) -> tuple[int, i
 
 
 def _weight_at(rows: Rows, ends_at: tuple[int, int]) -> int | None:
-    """Column of the weights, by its name; without a header the third of three, if it has numbers."""
+    """Column of the weights, by its name; without a header the third of three, if it has numbers that are no times."""
     has_numbers = partial(_has_numbers, rows)
     if rows.header is not None:
         return weight_among(rows.header[: rows.width], ends_at, has_numbers)
     [*others] = (at for at in range(rows.width) if at not in ends_at)
-    return others[0] if len(others) == 1 and has_numbers(others[0]) else None
+    if len(others) != 1 or not has_numbers(others[0]):
+        return None
+    return None if are_times([cells[others[0]] for cells in rows.sample if len(cells) == rows.width]) else others[0]
 
 
 def _has_numbers(rows: Rows, at: int) -> bool:
@@ -104,5 +123,5 @@ def _understood(rows: Rows, ends_at: tuple[int, int], weight_at: int | None, pas
         "no weights" if weight_at is None else f"weights are {rows.called(weight_at)}",
     ]
     if passed_over:
-        parts.append(f"passed over: {', '.join(map(rows.called, passed_over))}")
+        parts.append(f"passed over: {in_part([rows.called(at) for at in passed_over])}")
     return "; ".join(parts)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.checks import switch
 from hopscale.exceptions import FileFormatError, ParameterError, in_short
-from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph, Directed
 from hopscale.io.assemble import FeatureEntries, assemble
 from hopscale.io.bad_lines import BadLines
@@ -29,6 +28,9 @@ from hopscale.io.node_table import NodeTable, check_kinds, encode_nodes, table_o
 from hopscale.io.npz import read_npz
 from hopscale.io.parquet import is_parquet, parquet_edges, parquet_features, parquet_labels, parquet_table
 from hopscale.io.rows import Rows, read_rows
+
+if TYPE_CHECKING:
+    from hopscale.features import FeatureEncoder
 
 __all__ = ["ATTRIBUTED", "WHOLE_GRAPHS", "read_graph"]
 
@@ -89,7 +91,7 @@ def read_graph(
     weight, value : str, optional
         Column of ``edges`` with the weights and of ``features`` with the values, by name or number. By default
         the first other column that is called weight, value, count, strength or alike; without a header the third of
-        three, if it holds numbers.
+        three, if it holds numbers that are no times.
     id_column : str, optional
         Column of ``nodes`` with the ids; by default the one that has most ids of the edges.
     node_column, label_column : str, optional

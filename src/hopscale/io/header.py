@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError, Setting, in_short, warn
@@ -26,7 +27,7 @@ from hopscale.io.columns import (
     words_of,
 )
 from hopscale.io.ids import in_form_of
-from hopscale.io.naming import rows_of
+from hopscale.io.naming import Names, rows_of
 
 if TYPE_CHECKING:
     from hopscale.io.delimited import Columns
@@ -146,11 +147,13 @@ def first_row_is_header(columns: Columns, nodes: NDArray[Any], at: Sequence[int]
 
     Columns are those at the positions ``at``, that of the nodes first.
     """
-    known = rows_of(in_form_of(nodes, columns.names[0]), nodes) >= 0
+    listed = columns.names[0]
+    known = rows_of(in_form_of(nodes, Names.each(listed.vocabulary)), nodes) >= 0  # of each name, not of each row
     again = [(names.codes[1:] == names.codes[0]).nonzero()[0].tolist() for names in columns.names]
-    if known[0] or any(rows != again[0] for rows in again):
+    if known[listed.codes[0]] or any(rows != again[0] for rows in again):
         return False
-    return is_header(columns.rows, at, int((~known[1:]).sum()), len(known) - 1)
+    counts = np.bincount(listed.codes, minlength=len(known))
+    return is_header(columns.rows, at, int(counts[~known].sum()) - 1, len(listed) - 1)
 
 
 def is_missing(cell: str) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -13,57 +15,118 @@ from hopscale.exceptions import GraphError, Setting, in_short
 from hopscale.features.kinds import is_id_name
 from hopscale.features.table import Column, Lists
 from hopscale.io.columns import is_node_name, is_whole
-from hopscale.io.naming import Names, rows_of
-from hopscale.names import name_array, shown_name
+from hopscale.names import name_array, positions, shown_name
 
-__all__ = ["can_be_ids", "ids_like_edges", "likely_id_column"]
+__all__ = ["EdgeIds", "are_filled", "likely_id_column"]
 
 _ZEROS = re.compile(r"(-?[0-9]+)\.0*")
+_ANY_ZEROS = re.compile(rf"^{_ZEROS.pattern}$", re.MULTILINE)
 _NO_HINTS: Mapping[str, bool] = {}
 _MOST_REPEATED = 0.5  # of the rows may repeat an id, or it is none
+_SAMPLE = 10_000  # values of a column are looked for, and all of them only if none of these is found
 _NAMES = re.compile(r"names?|users?|nodes?|persons?|people|pages?|authors?|papers?|accounts?|handles?|logins?|titles?")
 
 
-def ids_like_edges(column: Column, edges: NDArray[Any]) -> NDArray[Any]:
-    """Name of the node for each value of a column of ids, as the edges write it.
+class EdgeIds:
+    """Ids of the nodes of edges, among which those of tables are looked for.
 
     Examples
     --------
     >>> from hopscale.features.table import column_of
-    >>> ids_like_edges(column_of(["7", "8.0", "9"], "id"), np.array([7, 8]))
+    >>> EdgeIds(np.array([7, 8])).named(column_of(["7", "8.0", "9"], "id"))
     array([7, 8, 9])
-    >>> ids_like_edges(column_of([7, 8], "id"), name_array(["7", "eve"])).tolist()
-    ['7', '8']
+    >>> edges = EdgeIds(name_array(["7", "eve"]))
+    >>> edges.named(column_of([7, 8], "id")).tolist(), edges.rows(name_array(["eve", "ann"])).tolist()
+    (['7', '8'], [1, -1])
     """
-    values = _scalars(column)
-    if edges.dtype == np.int64:
-        return values if values.dtype == np.int64 else _whole_ids(values.tolist(), edges)
-    keys = list(map(_key, values.tolist()))
-    named = edges.tolist()
-    if values.dtype == object:
-        known = set(named)
-        if all(text in known for text in keys):
+
+    def __init__(self, names: NDArray[Any]) -> None:
+        self.names, self.are_whole = names, names.dtype == np.int64
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def rows(self, ids: NDArray[Any]) -> NDArray[Any]:
+        """Position of each id, -1 if it is none of the edges."""
+        if self.are_whole:
+            return positions(ids, self.names)
+        return np.fromiter(map(self._row.get, ids.tolist(), repeat(-1)), dtype=np.int64, count=len(ids))
+
+    def named(self, column: Column) -> NDArray[Any]:
+        """Name of the node for each value of a column of ids, as the edges write it."""
+        values = _scalars(column)
+        if self.are_whole:
+            return values if values.dtype == np.int64 else self._whole(values.tolist())
+        keys = values.tolist()
+        if values.dtype != object or _ANY_ZEROS.search("\n".join(keys)):
+            keys = list(map(_key, keys))
+        elif self._are_keys:
+            return values
+        if self._are_keys or all(key in self._row for key in keys):
             return name_array(keys)
-    node_of: dict[str, Any] = {}
-    for name in named:
-        other = node_of.setdefault(_key(name), name)
-        if other != name or type(other) is not type(name):
-            raise GraphError(
-                f"the edges have the nodes {in_short(other)} and {in_short(name)}, which an id in a table cannot tell "
-                "apart: write all ids as text, or all as numbers"
-            )
-    return name_array([node_of.get(key, key) for key in keys])
+        return name_array([self._by_key.get(key, key) for key in keys])
+
+    def can_be(self, column: Column) -> NDArray[np.bool_]:
+        """Which values of a column can be ids: whole numbers, if all nodes of the edges are, and none that is empty."""
+        values = _scalars(column)
+        if self.are_whole:
+            return np.fromiter((is_whole(_key(value)) for value in values.tolist()), dtype=bool, count=len(values))
+        return are_filled(column)
+
+    def share(self, column: Column, most: int | None = None) -> float:
+        """Which part of the different values of a column, or of ``most`` of them, are nodes of the edges."""
+        used = np.flatnonzero(column.counts())
+        if len(used) < _MOST_REPEATED * len(column) or column.form not in ("text", "number") or not len(used):
+            return 0.0
+        used = used[:: 1 if most is None else -(-len(used) // most)]
+        try:
+            names = self.named(Column(used, np.asarray(column.values)[used]))
+        except GraphError:
+            return 0.0
+        return float((self.rows(names) >= 0).mean())
+
+    @cached_property
+    def _row(self) -> dict[Any, int]:
+        return dict(zip(self.names.tolist(), range(len(self.names)), strict=True))
+
+    @cached_property
+    def _are_keys(self) -> bool:
+        """Whether all names are text of which there is one way to write it."""
+        names = self.names.tolist()
+        if set(map(type, names)) != {str} or list(map(str.strip, names)) != names:
+            return False
+        return _ANY_ZEROS.search("\n".join(names)) is None
+
+    @cached_property
+    def _by_key(self) -> dict[str, Any]:
+        node_of: dict[str, Any] = {}
+        for name in self.names.tolist():
+            other = node_of.setdefault(_key(name), name)
+            if other != name or type(other) is not type(name):
+                raise GraphError(
+                    f"the edges have the nodes {in_short(other)} and {in_short(name)}, which an id in a table cannot "
+                    "tell apart: write all ids as text, or all as numbers"
+                )
+        return node_of
+
+    def _whole(self, values: list[Any]) -> NDArray[Any]:
+        keys = list(map(_key, values))
+        for value, key in zip(values, keys, strict=True):
+            if not is_whole(key):
+                raise GraphError(
+                    f"the node table has the id {in_short(value)}, which is not a whole number, while all nodes of the "
+                    f"edges are, such as {shown_name(self.names, 0)}"
+                )
+        return name_array(list(map(int, keys)))
 
 
-def can_be_ids(column: Column, edges: NDArray[Any] | None = None) -> NDArray[np.bool_]:
-    """Which values of a column can be ids: all but empty ones; whole numbers, if all nodes of the edges are."""
+def are_filled(column: Column) -> NDArray[np.bool_]:
+    """Which values of a column of ids are not empty."""
     values = _scalars(column)
-    if edges is not None and edges.dtype == np.int64:
-        return np.fromiter((is_whole(_key(value)) for value in values.tolist()), dtype=bool, count=len(values))
     return np.asarray(values != "") if values.dtype == object else np.ones(len(values), dtype=bool)
 
 
-def likely_id_column(columns: Mapping[str, Column], edges: NDArray[Any], hints: Mapping[str, bool] = _NO_HINTS) -> str:
+def likely_id_column(columns: Mapping[str, Column], edges: EdgeIds, hints: Mapping[str, bool] = _NO_HINTS) -> str:
     """The column that names nodes: by what it shares with the edges, then by its name, then by its place.
 
     ``hints`` say of some columns that they are called as ids are, or not, whatever their names.
@@ -72,14 +135,17 @@ def likely_id_column(columns: Mapping[str, Column], edges: NDArray[Any], hints: 
     --------
     >>> from hopscale.features.table import column_of
     >>> table = {"age": [31, 40], "who": ["ann", "bob"]}
-    >>> likely_id_column({name: column_of(cells, name) for name, cells in table.items()}, name_array(["bob", "ann"]))
+    >>> columns = {name: column_of(cells, name) for name, cells in table.items()}
+    >>> likely_id_column(columns, EdgeIds(name_array(["bob", "ann"])))
     'who'
     """
-    shared = {name: share for name, column in columns.items() if (share := _share(column, edges))}
+    shared: dict[str, float] = {}
+    for most in (_SAMPLE, None):
+        shared = shared or {name: part for name, column in columns.items() if (part := edges.share(column, most))}
     if not shared:
         first = {name: in_short(column.value(0)) for name, column in columns.items() if len(column.values)}
         raise GraphError(
-            f"no column of the node table has ids of the edges, which have {shown_name(edges, 0)}; it has "
+            f"no column of the node table has ids of the edges, which have {shown_name(edges.names, 0)}; it has "
             + ", ".join(f"{name}: {value}" for name, value in first.items())[:400]
             + ". If one of them names the nodes, give ",
             Setting("id_column"),
@@ -104,30 +170,6 @@ def _scalars(column: Column) -> NDArray[Any]:
     if isinstance(column.values, Lists) or column.form not in ("number", "text"):
         raise GraphError(f"the ids of nodes must be text or whole numbers, but are of the kind {column.form}")
     return column.values
-
-
-def _share(column: Column, edges: NDArray[Any]) -> float:
-    """Which part of the edges' nodes a column of different values names, 0 if it cannot hold ids."""
-    different = int(np.count_nonzero(column.counts()))
-    if different < _MOST_REPEATED * len(column) or column.form not in ("text", "number"):
-        return 0.0
-    try:
-        names = ids_like_edges(column, edges)
-    except GraphError:
-        return 0.0
-    found = rows_of(Names.of(names), edges)
-    return len(np.unique(found[found >= 0])) / max(len(edges), 1)
-
-
-def _whole_ids(values: list[Any], edges: NDArray[Any]) -> NDArray[Any]:
-    keys = list(map(_key, values))
-    for value, key in zip(values, keys, strict=True):
-        if not is_whole(key):
-            raise GraphError(
-                f"the node table has the id {in_short(value)}, which is not a whole number, while all nodes of the "
-                f"edges are, such as {shown_name(edges, 0)}"
-            )
-    return name_array(list(map(int, keys)))
 
 
 def _key(name: Any) -> str:

@@ -23,6 +23,7 @@ __all__ = [
     "Unknown",
     "check_attributes",
     "check_unknown",
+    "in_part",
     "known_rows",
     "listing",
     "rows_of",
@@ -191,6 +192,15 @@ def check_attributes(**names: Any) -> None:
     for parameter, name in names.items():
         if name is not None and not isinstance(name, str):
             raise ParameterError(f"must be a name, as text, or None, not {in_short(name)}", parameter=parameter)
+
+
+def in_part(words: Sequence[str], most: int = 8) -> str:
+    """Some words with commas between them, the first few if there are many.
+
+    >>> in_part(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
 
 
 def listing(names: Iterable[Hashable]) -> str:

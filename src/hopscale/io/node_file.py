@@ -12,7 +12,7 @@ from hopscale.exceptions import FileFormatError, GraphError
 from hopscale.features.table import Column
 from hopscale.io.delimited import Columns, read_columns
 from hopscale.io.ids import in_form_of
-from hopscale.io.matching import likely_id_column
+from hopscale.io.matching import EdgeIds, likely_id_column
 from hopscale.io.naming import Names, rows_of
 from hopscale.io.node_table import NodeTable
 from hopscale.io.rows import Rows
@@ -47,7 +47,7 @@ def _first_is_node(columns: Columns, edges: NDArray[Any], id_column: str | None)
     table, header = _table(columns), columns.rows.header or []
     if id_column is None:
         try:
-            id_column = likely_id_column(table, edges)
+            id_column = likely_id_column(table, EdgeIds(edges))
         except GraphError:
             return False
     cell = dict(zip(table, header, strict=False)).get(id_column, "")

@@ -5,22 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from hopscale.exceptions import GraphError, HopscaleError, ParameterError, Setting, in_short, warn
-from hopscale.features import FeatureEncoder
 from hopscale.features.frames import columns_of
 from hopscale.features.kinds import without_missing_texts
 from hopscale.features.table import Column, column_of
 from hopscale.indexed import has_index, is_default, labels_at
 from hopscale.io.ids import numbers_if_all
-from hopscale.io.matching import can_be_ids, ids_like_edges, likely_id_column
+from hopscale.io.matching import EdgeIds, are_filled, likely_id_column
 from hopscale.io.naming import Names, rows_of
+from hopscale.names import shown_name
+
+if TYPE_CHECKING:
+    from hopscale.features import FeatureEncoder
 
 __all__ = ["EncodedNodes", "NodeTable", "check_kinds", "chosen_encoder", "encode_nodes", "table_of_nodes"]
 
@@ -47,10 +49,10 @@ class NodeTable:
             if name != self.index or name == id_column
         }
 
-    def named_rows(self, id_column: str, edges: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def named_rows(self, id_column: str, edges: EdgeIds) -> tuple[NDArray[Any], NDArray[Any]]:
         """Names of the nodes, each once, and the first row of each; rows that contradict it are refused."""
         ids = self.columns[id_column]
-        is_id = np.append(can_be_ids(ids, edges if self.skip_bad else None), False)[ids.codes]
+        is_id = np.append(edges.can_be(ids) if self.skip_bad else are_filled(ids), False)[ids.codes]
         there, missing = np.flatnonzero(is_id), np.flatnonzero(~is_id)
         if len(missing) and not self.skip_bad:
             raise self.error(
@@ -58,8 +60,9 @@ class NodeTable:
                 "without one)"
             )
         used, at = np.unique(ids.codes[there], return_inverse=True)
-        names = ids_like_edges(Column(at, np.asarray(ids.values)[used]), edges)
-        named = Names.of(names)
+        values = np.asarray(ids.values)[used]
+        names = edges.named(Column(at, values))
+        named = Names.each(names) if names is values else Names.of(names)  # values are distinct
         node = named.codes[at]
         nodes, earliest = np.unique(node, return_index=True)
         first = np.zeros(len(named.vocabulary), dtype=np.int64)
@@ -151,19 +154,20 @@ def encode_nodes(
     ``say`` reports what was understood.
     """
     chosen, is_fitted = chosen_encoder(encoder, columns)
+    known_ids = EdgeIds(edges)
     if id_column is None and is_fitted and chosen.column_of_kind("id") in table.columns:
         id_column = chosen.column_of_kind("id")
     if id_column is None:
-        id_column = likely_id_column(table.columns, edges, table.hints)
+        id_column = likely_id_column(table.columns, known_ids, table.hints)
     for parameter, name in (("id_column", id_column), ("label_column", label_column)):
         if name is not None and name not in table.columns:
             known = in_short(list(table.columns))
             raise ParameterError(f"is no column of the node table, which has {known}", parameter=parameter, value=name)
     if id_column == label_column:
         raise ParameterError("holds the ids of the nodes", parameter="label_column", value=label_column)
-    names, kept = table.named_rows(id_column, edges)
+    names, kept = table.named_rows(id_column, known_ids)
     listed, rows = Names.each(names), table.rows(kept, id_column)
-    _check_overlap(listed, edges, id_column)
+    _check_overlap(listed, known_ids, id_column)
     if is_fitted:
         features = chosen.transform({name: column for name, column in rows.items() if name != id_column})
     else:
@@ -191,6 +195,10 @@ def check_kinds(columns: Any) -> None:
 
 def chosen_encoder(encoder: Any, columns: Any) -> tuple[FeatureEncoder, bool]:
     """The encoder to use, and whether it is fitted."""
+    from sklearn.base import clone  # which takes long to import
+
+    from hopscale.features import FeatureEncoder
+
     check_kinds(columns)
     if encoder is None:
         return FeatureEncoder(columns), False
@@ -204,14 +212,13 @@ def chosen_encoder(encoder: Any, columns: Any) -> tuple[FeatureEncoder, bool]:
     return clone(encoder).set_params(columns={**(encoder.columns or {}), **(columns or {})} or None), False
 
 
-def _check_overlap(listed: Names, edges: NDArray[Any], id_column: str) -> None:
+def _check_overlap(listed: Names, edges: EdgeIds, id_column: str) -> None:
     """Refuse a table none of whose nodes is in the edges, and tell how many nodes of the edges it lacks."""
-    found = rows_of(listed, edges)
-    lacking = len(edges) - len(np.unique(found[found >= 0]))
+    lacking = len(edges) - int((edges.rows(listed.vocabulary) >= 0).sum())  # listed are distinct
     if len(listed) and len(edges) and lacking == len(edges):
         raise GraphError(
             f"none of the {len(listed)} nodes of the node table is in an edge: the column {in_short(id_column)} has "
-            f"{in_short(listed.at(0))}, edges have {in_short(edges[:1].tolist()[0])}. If another column names the "
+            f"{in_short(listed.at(0))}, edges have {shown_name(edges.names, 0)}. If another column names the "
             "nodes, give ",
             Setting("id_column"),
         )

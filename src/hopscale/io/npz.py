@@ -7,7 +7,7 @@ import math
 import os
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from hopscale.checks import as_path
 from hopscale.exceptions import FileFormatError, GraphError, ParameterError, in_short
-from hopscale.features import FeatureEncoder
-from hopscale.features.state import encoder_state, restored_encoder
 from hopscale.graph import AttributedGraph
 from hopscale.io.assemble import amounts, assemble
 from hopscale.io.atomic import replacing
@@ -25,6 +23,9 @@ from hopscale.io.edges import from_edges
 from hopscale.io.name_bytes import as_json, encoded_names, restored_names
 from hopscale.io.naming import Names
 from hopscale.names import repeated_name, shown_name
+
+if TYPE_CHECKING:
+    from hopscale.features import FeatureEncoder
 
 __all__ = ["read_npz", "save_npz"]
 
@@ -127,6 +128,8 @@ def save_npz(graph: AttributedGraph, path: str | os.PathLike[str]) -> None:
     if graph.labels is not None:
         arrays |= _label_arrays(graph.labels)
     if graph.encoder is not None:
+        from hopscale.features.state import encoder_state  # by scikit-learn, which takes long to import
+
         arrays["encoder"] = as_json(encoder_state(graph.encoder))
     with replacing(as_path(path)) as temporary, temporary.open("wb") as file:  # given a name, NumPy adds a suffix
         np.savez(file, **arrays)
@@ -185,6 +188,8 @@ def _saved_graph(arrays: dict[str, NDArray[Any]], n: int, features: sp.csr_array
 def _encoder(arrays: dict[str, NDArray[Any]]) -> FeatureEncoder | None:
     if "encoder" not in arrays:
         return None
+    from hopscale.features.state import restored_encoder
+
     try:
         return restored_encoder(_parsed(arrays, "encoder"))
     except ValueError as error:

@@ -14,8 +14,9 @@ from hopscale.io.arrow import ArrowTable
 from hopscale.io.assemble import FeatureEntries
 from hopscale.io.bad_lines import BadLines
 from hopscale.io.content import check_unpacked, unpacked_limit
+from hopscale.io.edge_file import refuse_fractions
 from hopscale.io.label_file import placed_labels
-from hopscale.io.naming import Names, Unknown
+from hopscale.io.naming import Names, Unknown, in_part
 from hopscale.io.tables import edge_columns, feature_entries
 
 __all__ = ["is_parquet", "parquet_edges", "parquet_features", "parquet_labels", "parquet_table"]
@@ -70,13 +71,15 @@ def parquet_edges(
     """Ends of all edges and their weights if there are any; ``say`` reports which columns were taken."""
     path = str(bad.path)
     named = ArrowTable(table, path)
-    source, target, weight = edge_columns(named, source, target, weight)
-    rows = _good_rows(table, named, bad, [source, target], weight)
-    ends = Names.beside([rows.names(source, 0), rows.names(target, 0)])
-    passed_over = [name for name in named.names_of_columns if name not in (source, target, weight)]
+    first, second, weight = edge_columns(named, source, target, weight)
+    rows = _good_rows(table, named, bad, [first, second], weight)
+    ends = Names.beside([rows.names(first, 0), rows.names(second, 0)])
+    if source is None and target is None:
+        refuse_fractions(ends, path, [repr(first), repr(second)])
+    passed_over = [name for name in named.names_of_columns if name not in (first, second, weight)]
     weights = "no weights" if weight is None else f"weights are {weight!r}"
-    others = f"; passed over: {', '.join(map(repr, passed_over))}" if passed_over else ""
-    say(f"{path}: nodes are {source!r} and {target!r}; {weights}{others}")
+    others = f"; passed over: {in_part(list(map(repr, passed_over)))}" if passed_over else ""
+    say(f"{path}: nodes are {first!r} and {second!r}; {weights}{others}")
     return ends, None if weight is None else rows.amounts(weight)
 
 

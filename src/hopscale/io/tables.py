@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, ParameterError, Setting, in_short, warn
-from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph
 from hopscale.io.arrow import ArrowTable
 from hopscale.io.assemble import FeatureEntries, assemble, label_array
@@ -18,6 +17,9 @@ from hopscale.io.columns import WIDE_TABLE, ends_among, is_amount_name, is_node_
 from hopscale.io.index_column import ids_as_column
 from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown, known_rows, listing, rows_of
 from hopscale.io.node_table import encode_nodes, table_of_nodes
+
+if TYPE_CHECKING:
+    from hopscale.features import FeatureEncoder
 
 __all__ = ["edge_columns", "feature_entries", "from_tables"]
 

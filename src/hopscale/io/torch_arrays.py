@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from hopscale.checks import choice
 from hopscale.exceptions import GraphError, MissingPackageError, in_short, warn
-from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph
 from hopscale.indexed import has_index, rows_by_id
 from hopscale.io.assemble import amounts
@@ -88,6 +87,8 @@ def tensor_features(tensor: Any, name: str | None, dense: Dense, encoder: Any) -
     if dense != "error" or encoder is not None:
         table = {name: matrix.toarray() if sp.issparse(matrix) else matrix}
         if encoder is None:
+            from hopscale.features import FeatureEncoder  # by scikit-learn, which takes long to import
+
             encoder = FeatureEncoder({name: dense}).fit(table)
         return TensorFeatures(encoder.transform(table), encoder.get_feature_names_out(), encoder)
     data = matrix.data if sp.issparse(matrix) else matrix
