@@ -18,7 +18,7 @@ from hopscale.features.dense import Vector
 from hopscale.features.kinds import Guess, guess_kind, without_missing_texts
 from hopscale.features.scales import Dates, Number, Spline
 from hopscale.features.table import Column
-from hopscale.features.values import Boolean, Category, Items, Words, items_of, words_of
+from hopscale.features.values import Boolean, Category, Items, Words, item_lists, word_lists
 
 __all__ = [
     "KINDS",
@@ -26,9 +26,9 @@ __all__ = [
     "UNUSED",
     "EncodedColumn",
     "about_column",
+    "as_vectors",
     "beside",
     "checked_kinds",
-    "joined",
     "learnt_column",
     "with_distinct_names",
 ]
@@ -101,9 +101,9 @@ def learnt_column(
         return replace(about, kind=guess.kind, why=why), None
     counts, encoder, n_rare = known.counts(), None, 0
     if guess.kind == "text":
-        known = replace(known, values=words_of(known.values))  # which takes long: once for learning and encoding
+        known = replace(known, values=word_lists(known.values))  # which takes long: once for learning and encoding
     elif guess.kind == "list":
-        known = replace(known, values=items_of(known.values, guess.option or ";"))
+        known = replace(known, values=item_lists(known.values, guess.option or ";"))
     if is_transformer(asked):
         encoder = Custom.learn(known, asked)
     elif guess.option is not None:
@@ -175,7 +175,7 @@ def with_distinct_names(columns: list[EncodedColumn]) -> list[EncodedColumn]:
     return distinct
 
 
-def joined(columns: Sequence[Column]) -> Column:
+def as_vectors(columns: Sequence[Column]) -> Column:
     """Columns of numbers as one of vectors; where all are missing it is."""
     vectors = np.stack([np.asarray(column.cells(), dtype=np.float64) for column in columns], axis=1)
     there = ~np.isnan(vectors).all(axis=1)

@@ -18,9 +18,9 @@ from hopscale.features.base import Settings
 from hopscale.features.encoded import (
     EncodedColumn,
     about_column,
+    as_vectors,
     beside,
     checked_kinds,
-    joined,
     learnt_column,
     with_distinct_names,
 )
@@ -161,7 +161,7 @@ class FeatureEncoder(KnownParameters, TransformerMixin, BaseEstimator, auto_wrap
             own, sources = group_of.get(name, name), groups.get(group_of.get(name, ""), [name])
             if name != sources[0]:
                 continue
-            cells = column if len(sources) == 1 else joined([columns[source] for source in sources])
+            cells = column if len(sources) == 1 else as_vectors([columns[source] for source in sources])
             with about_column(own):
                 found, matrix = learnt_column(own, sources, cells, asked.get(own), settings, checked["missing"])
             learnt.append(found)
@@ -205,7 +205,7 @@ class FeatureEncoder(KnownParameters, TransformerMixin, BaseEstimator, auto_wrap
                 continue
             sources = [columns[source] for source in encoded.sources]
             with about_column(encoded.name):
-                column, _ = without_missing_texts(sources[0] if len(sources) == 1 else joined(sources))
+                column, _ = without_missing_texts(sources[0] if len(sources) == 1 else as_vectors(sources))
                 matrix, unread = encoded.matrix(column)
             parts.append(matrix)
             if unread.mean() > 2 * encoded.n_unread / max(encoded.n_rows, 1) if len(unread) else False:

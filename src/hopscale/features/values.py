@@ -14,7 +14,7 @@ from hopscale.features.cells import BOOLEANS, split, words
 from hopscale.features.table import Lists, Values, text_array
 from hopscale.names import Coder
 
-__all__ = ["Boolean", "Category", "Items", "Words", "items_of", "words_of"]
+__all__ = ["Boolean", "Category", "Items", "Words", "item_lists", "word_lists"]
 
 RARE = "(rare)"
 
@@ -80,7 +80,7 @@ class Items:
 
     @classmethod
     def learn(cls, values: Values, counts: NDArray[Any], settings: Settings, separator: str = ";") -> tuple[Items, int]:
-        lists = items_of(values, separator)
+        lists = item_lists(values, separator)
         kept, folded, _ = frequent(lists.vocabulary.tolist(), _cells_with(lists, counts), settings)
         return cls(kept, separator), folded
 
@@ -89,7 +89,7 @@ class Items:
         return self.values
 
     def encode(self, values: Values) -> tuple[sp.csr_array, NDArray[np.bool_]]:
-        return _encoded(items_of(values, self.separator), self.values)
+        return _encoded(item_lists(values, self.separator), self.values)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Words:
 
     @classmethod
     def learn(cls, values: Values, counts: NDArray[Any], settings: Settings) -> tuple[Words, int]:
-        lists = words_of(values)
+        lists = word_lists(values)
         found, total = _cells_with(lists, counts), int(counts.sum())
         common = found > _MOST_COMMON * total if total >= _FEW else np.zeros(len(found), dtype=bool)
         kept, folded, _ = frequent(lists.vocabulary[~common].tolist(), found[~common], settings)
@@ -112,14 +112,14 @@ class Words:
         return self.values
 
     def encode(self, values: Values) -> tuple[sp.csr_array, NDArray[np.bool_]]:
-        return _encoded(words_of(values), self.values)
+        return _encoded(word_lists(values), self.values)
 
 
 class WordLists(Lists):
     """Words of texts, which are not to be taken apart again."""
 
 
-def words_of(values: Values) -> WordLists:
+def word_lists(values: Values) -> WordLists:
     """Words of each value; those of :class:`WordLists` are known."""
     if isinstance(values, WordLists):
         return values
@@ -132,7 +132,7 @@ def words_of(values: Values) -> WordLists:
     return WordLists(np.cumsum(np.concatenate(lengths)), np.concatenate(codes), text_array(list(coder)))
 
 
-def items_of(values: Values, separator: str) -> Lists:
+def item_lists(values: Values, separator: str) -> Lists:
     """Items of each value; those of lists are known."""
     if isinstance(values, Lists):
         return values

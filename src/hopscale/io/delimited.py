@@ -6,10 +6,8 @@ import csv
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +16,12 @@ from hopscale._core import _native
 from hopscale.exceptions import FileFormatError, Setting, in_short, warn
 from hopscale.io.columns import MISSING_WORDS, is_column_word, is_whole
 from hopscale.io.faults import Expected, lines_of, misshapen
-from hopscale.io.header import first_row_is_header, undecided
+from hopscale.io.header import undecided
 from hopscale.io.naming import Names
 from hopscale.io.rows import Rows, records, text_lines
 from hopscale.names import Coder, name_array
 
-__all__ = ["Columns", "read_columns", "read_table"]
+__all__ = ["Columns", "read_columns"]
 
 # Names of each group of columns, and the amounts if there are any.
 _Columns = tuple[list[Names], NDArray[np.float64] | None]
@@ -137,30 +135,6 @@ def _without(rows: Rows, faults: dict[int, str]) -> Rows:
         line, reason = min(rows.bad.why.items())
         raise FileFormatError(f"{rows.path} has no good line: line {line}: {reason}")
     return rows
-
-
-def read_table(rows: Rows, nodes: NDArray[Any] | None = None, *, node_at: int = 0) -> Columns:
-    """All columns, each with a vocabulary of its own, of a table with a node a row.
-
-    The column of the nodes is at ``node_at``, and must not have empty cells. ``nodes``, those of the edges, help to
-    tell whether the first row is a header, where that is still open; afterwards ``rows.header`` says.
-
-    Examples
-    --------
-    >>> from hopscale.io.rows import read_rows
-    >>> rows = read_rows(b"user,age\\nann,33\\nbob,\\n", "n.csv", None, node_columns=1)
-    >>> table = read_table(rows)
-    >>> table.rows.header, [column.vocabulary[column.codes].tolist() for column in table.names]
-    (['user', 'age'], [['ann', 'bob'], ['33', '']])
-    """
-    read = partial(read_columns, groups=[(at,) for at in range(rows.width)], required=(node_at,))
-    columns = read(rows)
-    if rows.is_open:
-        named = replace(columns, names=[columns.names[node_at]])
-        known = named.names[0].vocabulary[:0] if nodes is None else nodes
-        if first_row_is_header(named, known, (node_at,)):
-            columns = columns.without_first(read)
-    return columns
 
 
 def _odd_names(rows: Rows, groups: Sequence[tuple[int, ...]], required: Sequence[int], names: list[Names]) -> set[str]:

@@ -118,7 +118,7 @@ def _warn_of_numbers(rows: Rows, passed_over: list[int]) -> None:
 
 def _understood(rows: Rows, ends_at: tuple[int, int], weight_at: int | None, passed_over: list[int]) -> str:
     parts = [
-        f"{rows.path}: " + ("no header" if rows.header is None else "the first line names the columns"),
+        f"{rows.path}: {rows.first_line}",
         f"nodes are {rows.called(ends_at[0])} and {rows.called(ends_at[1])}",
         "no weights" if weight_at is None else f"weights are {rows.called(weight_at)}",
     ]

@@ -43,9 +43,8 @@ def read_feature_rows(
         listed = whole_if_all(columns.names[0])
     rows = columns.rows
     rows.bad.warn(len(columns.names[0]))
-    first = "no header" if rows.header is None else "the first line names the columns"
     values = "no values" if value_at is None else f"values are {rows.called(value_at)}"
-    say(f"{rows.path}: {first}; nodes are {rows.called(0)}, features are {rows.called(1)}; {values}")
+    say(f"{rows.path}: {rows.first_line}; nodes are {rows.called(0)}, features are {rows.called(1)}; {values}")
     entries = FeatureEntries(listed, None, columns.names[1], columns.amounts)
     return like_nodes(entries, nodes, unknown, rows.path, lambda row: f"{rows.path}, line {rows.line(row)}")
 

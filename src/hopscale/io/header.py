@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hopscale.io.delimited import Columns
     from hopscale.io.rows import Rows
 
-__all__ = ["first_row_is_header", "is_header", "is_missing", "obvious", "odds", "undecided"]
+__all__ = ["first_row_is_header", "is_header", "is_missing_cell", "obvious", "odds", "undecided"]
 
 # A first line is a header from LIKELY on, data up to UNLIKELY, and in between it is for the user to say.
 CERTAIN, LIKELY, UNLIKELY = 1000.0, 20.0, 1 / 50
@@ -70,8 +70,9 @@ def obvious(rows: Sequence[list[str]], *, node_columns: int) -> bool | None:
     if any(map(is_number, first)):
         return False
     for at, cell in enumerate(first):
-        below = [row[at] for row in others if at < len(row) and not is_missing(row[at])]
-        if below and not is_missing(cell) and sum(map(is_number, below)) >= 0.8 * len(below):  # some lines may be bad
+        below = [row[at] for row in others if at < len(row) and not is_missing_cell(row[at])]
+        has_numbers = below and sum(map(is_number, below)) >= 0.8 * len(below)  # some lines may be bad
+        if has_numbers and not is_missing_cell(cell):
             return True
     pair: Sequence[int] | None = range(node_columns)
     if not all(map(is_node_name, first[:node_columns])):
@@ -156,10 +157,10 @@ def first_row_is_header(columns: Columns, nodes: NDArray[Any], at: Sequence[int]
     return is_header(columns.rows, at, int(counts[~known].sum()) - 1, len(listed) - 1)
 
 
-def is_missing(cell: str) -> bool:
+def is_missing_cell(cell: str) -> bool:
     """Whether a cell says that there is no value.
 
-    >>> is_missing("NA"), is_missing("0")
+    >>> is_missing_cell("NA"), is_missing_cell("0")
     (True, False)
     """
     return cell.strip().lower() in _MISSING

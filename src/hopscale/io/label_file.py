@@ -15,7 +15,7 @@ from hopscale.exceptions import FileFormatError, Setting, in_short, warn
 from hopscale.indexed import labels_at
 from hopscale.io.columns import MISSING_WORDS, is_number
 from hopscale.io.delimited import read_columns
-from hopscale.io.header import first_row_is_header, is_missing
+from hopscale.io.header import first_row_is_header, is_missing_cell
 from hopscale.io.ids import in_form_of, numbers_if_all
 from hopscale.io.naming import Names, Unknown, listing, rows_of
 from hopscale.io.rows import Rows
@@ -50,8 +50,7 @@ def read_labels(
         columns = columns.without_first(read)
     rows, (named, labels) = columns.rows, columns.names
     rows.bad.warn(len(named))
-    first = "no header" if rows.header is None else "the first line names the columns"
-    say(f"{rows.path}: {first}; nodes are {rows.called(node_at)}, labels are {rows.called(label_at)}")
+    say(f"{rows.path}: {rows.first_line}; nodes are {rows.called(node_at)}, labels are {rows.called(label_at)}")
     texts = np.array(_without_gaps(list(map(str, labels.vocabulary.tolist()))), dtype=object)
     codes = np.where((texts != "")[labels.codes], labels.codes, -1)
     return placed_labels(
@@ -129,8 +128,8 @@ def _warn_of_words(labels: NDArray[Any], path: str | os.PathLike[str]) -> None:
 
 def _without_gaps(texts: list[str]) -> list[str]:
     """Labels with words for missing values left out, where all others are numbers."""
-    given = [text for text in texts if not is_missing(text)]
-    return ["" if is_missing(text) else text for text in texts] if given and all(map(is_number, given)) else texts
+    given = [text for text in texts if not is_missing_cell(text)]
+    return ["" if is_missing_cell(text) else text for text in texts] if given and all(map(is_number, given)) else texts
 
 
 def _typed(texts: list[str], path: str | os.PathLike[str]) -> list[Any]:

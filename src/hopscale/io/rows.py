@@ -73,6 +73,11 @@ class Rows:
             return int(column) - 1
         raise FileFormatError(f"{self.path} has no column {in_short(column)}; ", *self.columns)
 
+    @property
+    def first_line(self) -> str:
+        """What the first line was taken for."""
+        return "no header" if self.header is None else "the first line names the columns"
+
     def called(self, at: int) -> str:
         """What to call a column in a message."""
         return f"column {at + 1}" if self.header is None or not self.header[at : at + 1] else repr(self.header[at])

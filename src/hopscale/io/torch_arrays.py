@@ -13,7 +13,7 @@ from hopscale.exceptions import GraphError, MissingPackageError, in_short, warn
 from hopscale.graph import AttributedGraph
 from hopscale.indexed import has_index, rows_by_id
 from hopscale.io.assemble import amounts
-from hopscale.names import positions, shown_name
+from hopscale.names import is_missing, positions, shown_name
 
 __all__ = [
     "Dense",
@@ -177,8 +177,7 @@ def numbered_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], list[Any] | Non
         return labels, None
     code: dict[Any, int] = {}
     listed = labels.tolist()
-    missing = [label is None or label != label for label in listed]
-    codes = [-1 if gone else code.setdefault(x, len(code)) for gone, x in zip(missing, listed, strict=True)]
+    codes = [-1 if is_missing(label) else code.setdefault(label, len(code)) for label in listed]
     return np.array(codes, dtype=np.int64), list(code)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.exceptions import GraphError, ParameterError, in_short, warn
 from hopscale.indexed import has_index, index_names, is_default, is_keyed, labels_by_id
+from hopscale.names import is_missing
 
 __all__ = ["Task", "class_codes", "has_class", "has_value", "label_column", "likely_task", "matched"]
 
@@ -100,7 +101,7 @@ def has_value(labels: NDArray[Any]) -> NDArray[np.bool_]:
     [True, True, False]
     """
     if labels.dtype.kind == "O":
-        return np.array([_is_known(label) for label in labels], dtype=bool)
+        return np.array([not is_missing(label) for label in labels], dtype=bool)
     return np.asarray(labels == labels)  # NaN is not equal to itself
 
 
@@ -174,12 +175,3 @@ def _are_numbers(known: NDArray[Any]) -> bool:
 
 def _are_whole(numbers: NDArray[Any]) -> bool:
     return numbers.dtype.kind in "iu" or all(isinstance(x, int) or float(x).is_integer() for x in numbers.tolist())
-
-
-def _is_known(label: Any) -> bool:
-    try:
-        return label is not None and bool(label == label)
-    except TypeError:  # pandas.NA == pandas.NA has no truth value
-        return False
-    except ValueError:  # nor has a comparison of arrays
-        return True
