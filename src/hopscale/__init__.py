@@ -24,6 +24,7 @@ _HOMES = {
     "evaluate": "tasks",
     "from_dgl": "io",
     "from_edges": "io",
+    "from_igraph": "io",
     "from_networkx": "io",
     "from_pyg": "io",
     "from_tables": "io",

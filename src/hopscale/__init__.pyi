@@ -11,6 +11,7 @@ from hopscale.features import FeatureEncoder as FeatureEncoder
 from hopscale.graph import AttributedGraph as AttributedGraph
 from hopscale.io import from_dgl as from_dgl
 from hopscale.io import from_edges as from_edges
+from hopscale.io import from_igraph as from_igraph
 from hopscale.io import from_networkx as from_networkx
 from hopscale.io import from_pyg as from_pyg
 from hopscale.io import from_tables as from_tables

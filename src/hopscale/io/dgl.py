@@ -62,6 +62,12 @@ def from_dgl(
     AttributedGraph
         Its rows are those of ``graph``, so that masks such as ``graph.ndata["train_mask"]`` fit
         ``model.embedding_``.
+
+    Examples
+    --------
+    >>> import dgl  # doctest: +SKIP
+    >>> from_dgl(dgl.graph(([0, 1], [1, 0])))  # doctest: +SKIP
+    AttributedGraph(nodes=2, edges=1, features=0, feature_entries=0)
     """
     check_attributes(features=features, weight=weight, label=label)
     if not is_dgl(graph):
@@ -112,6 +118,12 @@ def to_dgl(graph: AttributedGraph, vectors: Any = None) -> Any:
     dgl.DGLGraph
         With ``ndata["feat"]``, ``edata["weight"]`` if there are weights, and ``ndata["label"]`` if there are
         labels, as in :func:`hopscale.io.to_pyg`. Node i is ``graph.node_ids[i]``: DGL has no names.
+
+    Examples
+    --------
+    >>> from hopscale import DeepWalk, datasets
+    >>> graph = datasets.figure1()
+    >>> data = to_dgl(graph, DeepWalk(dimensions=4).fit(graph))  # doctest: +SKIP
     """
     parts = arrays_of(graph, vectors, sparse=False)
     torch, dgl = imported("torch", "pip install torch"), imported("dgl", "see https://www.dgl.ai")

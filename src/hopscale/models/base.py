@@ -231,7 +231,7 @@ class NodeEmbedding(
 
         Parameters
         ----------
-        graph : AttributedGraph, networkx graph, (adjacency, features) or path of an ``.npz`` file
+        graph : AttributedGraph or what ``fit`` takes
         y : ignored
 
         Returns

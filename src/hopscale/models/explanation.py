@@ -81,7 +81,7 @@ class Explanations(VectorQueries):
         ----------
         node : hashable
             A node id; with ``graph`` it may be one that the model does not know.
-        graph : AttributedGraph, networkx graph, (adjacency, features) or path of an ``.npz`` file, optional
+        graph : AttributedGraph or what ``fit`` takes, optional
             The graph around the node. By default ``graph_``, if the model has kept it.
         k : int, default=10
             Number of features per scale.
