@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from hopscale.exceptions import ParameterError
 from hopscale.features.table import Lists, Values, text_of
 
-__all__ = ["ColumnEncoder", "Settings", "frequent", "indicator", "one_hot", "texts_of"]
+__all__ = ["ColumnEncoder", "Limits", "frequent", "indicator", "one_hot", "texts_of"]
 
 
-class Settings(NamedTuple):
-    """What :class:`~hopscale.FeatureEncoder` says to all columns."""
+class Limits(NamedTuple):
+    """Parameters of :class:`~hopscale.FeatureEncoder` that bound the features of every column."""
 
     min_count: int
     max_values: int
@@ -48,7 +48,7 @@ def texts_of(values: Values, kind: str) -> list[str]:
     return values.tolist() if values.dtype == object else list(map(text_of, values.tolist()))
 
 
-def frequent(texts: Sequence[str], counts: NDArray[Any], settings: Settings) -> tuple[list[str], int, int]:
+def frequent(texts: Sequence[str], counts: NDArray[Any], limits: Limits) -> tuple[list[str], int, int]:
     """The texts that occur often enough, sorted, how many different ones do not, and in how many cells.
 
     ``texts`` may repeat, and may have counts of 0.
@@ -57,9 +57,9 @@ def frequent(texts: Sequence[str], counts: NDArray[Any], settings: Settings) -> 
     for text, count in zip(texts, counts.tolist(), strict=True):
         if count:
             total[text] = total.get(text, 0) + count
-    kept = [text for text, count in total.items() if count >= settings.min_count]
-    if len(kept) > settings.max_values:
-        kept = sorted(kept, key=lambda text: (-total[text], text))[: settings.max_values]
+    kept = [text for text, count in total.items() if count >= limits.min_count]
+    if len(kept) > limits.max_values:
+        kept = sorted(kept, key=lambda text: (-total[text], text))[: limits.max_values]
     left_out = sum(total.values()) - sum(total[text] for text in kept)
     return sorted(kept, key=_by_number), len(total) - len(kept), left_out
 

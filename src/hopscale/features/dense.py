@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hopscale.checks import whole
 from hopscale.exceptions import GraphError, ParameterError
-from hopscale.features.base import Settings, texts_of
+from hopscale.features.base import Limits, texts_of
 from hopscale.features.cells import vector_in
 from hopscale.features.scales import bin_edges, bin_names
 from hopscale.features.table import Lists, Values
@@ -103,9 +103,7 @@ class Vector:
     edges: list[list[float]]  # of each dimension, if it is binned
 
     @classmethod
-    def learn(
-        cls, values: Values, counts: NDArray[Any], settings: Settings, method: str = DEFAULT
-    ) -> tuple[Vector, int]:
+    def learn(cls, values: Values, counts: NDArray[Any], limits: Limits, method: str = DEFAULT) -> tuple[Vector, int]:
         vectors = _vectors(values)
         there = np.isfinite(vectors).all(axis=1) & (counts > 0)
         edges = _edges(vectors[there], VECTOR_BINS) if method == "binned" else []

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, ParameterError, in_short
-from hopscale.features.base import ColumnEncoder, Settings, one_hot
+from hopscale.features.base import ColumnEncoder, Limits, one_hot
 from hopscale.features.custom import Custom, is_transformer
 from hopscale.features.dense import Vector
 from hopscale.features.kinds import Guess, guess_kind, without_missing_texts
@@ -89,13 +89,13 @@ class EncodedColumn:
 
 
 def learnt_column(
-    name: str, sources: list[str], column: Column, asked: Any, settings: Settings, missing: str
+    name: str, sources: list[str], column: Column, asked: Any, limits: Limits, missing: str
 ) -> tuple[EncodedColumn, sp.csr_array | None]:
     """What is learnt of a column, and its features; ``asked`` is the kind, or None to guess it."""
     known, texts = (column, []) if is_transformer(asked) else without_missing_texts(column)
     n_missing = int(np.count_nonzero(known.codes < 0))
     about = EncodedColumn(name, sources, "", "", n_rows=len(column), n_missing=n_missing)
-    guess = guess_kind(name, known, settings) if asked is None else _asked(asked, known, settings, name)
+    guess = guess_kind(name, known, limits) if asked is None else _asked(asked, known, limits, name)
     why = guess.why + (f"; missing: {', '.join(text or 'empty' for text in sorted(texts)[:3])}" if texts else "")
     if guess.kind in UNUSED:
         return replace(about, kind=guess.kind, why=why), None
@@ -107,13 +107,13 @@ def learnt_column(
     if is_transformer(asked):
         encoder = Custom.learn(known, asked)
     elif guess.option is not None:
-        encoder, n_rare = KINDS[guess.kind].learn(known.values, counts, settings, guess.option)
+        encoder, n_rare = KINDS[guess.kind].learn(known.values, counts, limits, guess.option)
     else:
-        encoder, n_rare = KINDS[guess.kind].learn(known.values, counts, settings)
+        encoder, n_rare = KINDS[guess.kind].learn(known.values, counts, limits)
     if not encoder.names:
-        what = f"{guess.kind}: no value is shared by {settings.min_count} nodes"
+        what = f"{guess.kind}: no value is shared by {limits.min_count} nodes"
         return replace(about, kind="drop", why=what, n_rare=n_rare), None
-    has_missing = missing == "feature" and guess.kind not in _WITHOUT_MISSING and n_missing >= settings.min_count
+    has_missing = missing == "feature" and guess.kind not in _WITHOUT_MISSING and n_missing >= limits.min_count
     about = replace(
         about,
         kind=guess.kind,
@@ -133,7 +133,7 @@ def learnt_column(
     return replace(about, n_unread=int(unread.sum()), examples=_examples(about, matrix)), matrix
 
 
-def _asked(kind: Any, column: Column, settings: Settings, name: str) -> Guess:
+def _asked(kind: Any, column: Column, limits: Limits, name: str) -> Guess:
     """A kind that was asked for, with what it needs to know about the column."""
     if is_transformer(kind):
         return Guess(Custom.kind, type(kind).__name__)
@@ -142,7 +142,7 @@ def _asked(kind: Any, column: Column, settings: Settings, name: str) -> Guess:
     if kind in METHODS:
         return Guess("vector", f"as asked, {kind}", kind)
     if kind == "list":
-        found = guess_kind(name, column, settings)
+        found = guess_kind(name, column, limits)
         return Guess("list", "as asked", (found.option if found.kind == "list" else None) or _separator(column))
     return Guess(kind, "as asked")
 

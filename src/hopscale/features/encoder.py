@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import KnownParameters, checked_fields, choice, parameter, whole
 from hopscale.exceptions import GraphError, in_short, warn
-from hopscale.features.base import Settings
+from hopscale.features.base import Limits
 from hopscale.features.encoded import (
     EncodedColumn,
     about_column,
@@ -149,7 +149,7 @@ class FeatureEncoder(KnownParameters, TransformerMixin, BaseEstimator, auto_wrap
     def _learn(self, table: Any) -> list[sp.csr_array]:
         """Fit, and return the features of each column."""
         checked = checked_fields(self)
-        settings = Settings(checked["min_count"], checked["max_values"], checked["bins"])
+        limits = Limits(checked["min_count"], checked["max_values"], checked["bins"])
         columns = columns_of(table)
         groups = vector_groups({name: column for name, column in columns.items() if name not in (self.columns or {})})
         asked = checked_kinds(self.columns, [*columns, *groups])
@@ -163,7 +163,7 @@ class FeatureEncoder(KnownParameters, TransformerMixin, BaseEstimator, auto_wrap
                 continue
             cells = column if len(sources) == 1 else as_vectors([columns[source] for source in sources])
             with about_column(own):
-                found, matrix = learnt_column(own, sources, cells, asked.get(own), settings, checked["missing"])
+                found, matrix = learnt_column(own, sources, cells, asked.get(own), limits, checked["missing"])
             learnt.append(found)
             parts += [] if matrix is None else [matrix]
         self.columns_ = with_distinct_names(learnt)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.features.base import Settings
+from hopscale.features.base import Limits
 from hopscale.features.cells import (
     BOOLEANS,
     ENOUGH,
@@ -78,7 +78,7 @@ def without_missing_texts(column: Column) -> tuple[Column, list[str]]:
     return Column(code[column.codes].astype(np.int32), texts[~missing]), found
 
 
-def guess_kind(name: str, column: Column, settings: Settings) -> Guess:
+def guess_kind(name: str, column: Column, limits: Limits) -> Guess:
     """What a column holds; texts for missing cells must have been taken out."""
     counts = column.counts()
     seen, rows = int(np.count_nonzero(counts)), len(column)
@@ -96,7 +96,7 @@ def guess_kind(name: str, column: Column, settings: Settings) -> Guess:
         return Guess("date", "cells are dates")
     if column.form == "number":
         return _of_numbers(name, np.asarray(column.values)[counts > 0], counts[counts > 0], "numbers")
-    return _of_texts(name, np.asarray(column.values)[counts > 0], counts[counts > 0], settings)
+    return _of_texts(name, np.asarray(column.values)[counts > 0], counts[counts > 0], limits)
 
 
 def vector_groups(columns: dict[str, Column]) -> dict[str, list[str]]:
@@ -137,7 +137,7 @@ def _of_numbers(name: str, values: NDArray[Any], counts: NDArray[Any], why: str,
     return Guess("number", why)
 
 
-def _of_texts(name: str, values: NDArray[Any], counts: NDArray[Any], settings: Settings) -> Guess:
+def _of_texts(name: str, values: NDArray[Any], counts: NDArray[Any], limits: Limits) -> Guess:
     every = np.array(_sampled(values.tolist()))
     texts, cells = values[every].tolist(), counts[every]
     total = cells.sum()
@@ -164,7 +164,7 @@ def _of_texts(name: str, values: NDArray[Any], counts: NDArray[Any], settings: S
         signs = "in brackets" if separator == "[]" else f'separated by "{separator}"'
         return Guess("list", f"items {signs}", separator)
     lengths = np.diff(words(texts)[1])
-    alone = cells[cells < settings.min_count].sum()
+    alone = cells[cells < limits.min_count].sum()
     if (lengths * cells).sum() / total >= _TEXT_WORDS and len(texts) >= 0.3 * total:
         return Guess("text", f"{(lengths * cells).sum() / total:.0f} words a cell, seldom the same")
     if total - alone < _SHARED * total or (is_id_name(name) and alone >= ENOUGH * total):

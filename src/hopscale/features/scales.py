@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.exceptions import ParameterError
-from hopscale.features.base import Settings, one_hot
+from hopscale.features.base import Limits, one_hot
 from hopscale.features.cells import DateFormat, NumberFormat, date_format, number_format
 from hopscale.features.table import Lists, Values, text_of
 
@@ -30,10 +30,10 @@ class Number:
     unit: str
 
     @classmethod
-    def learn(cls, values: Values, counts: NDArray[Any], settings: Settings) -> tuple[Number, int]:
+    def learn(cls, values: Values, counts: NDArray[Any], limits: Limits) -> tuple[Number, int]:
         how = _number_format(values, counts)
         numbers, counts = _seen(numbers_of(values, how), counts)
-        edges = bin_edges(numbers, counts, settings.bins)
+        edges = bin_edges(numbers, counts, limits.bins)
         return cls(edges, bool((numbers == np.floor(numbers)).all()), how.comma, how.unit), 0
 
     @property
@@ -57,11 +57,11 @@ class Spline:
     unit: str
 
     @classmethod
-    def learn(cls, values: Values, counts: NDArray[Any], settings: Settings) -> tuple[Spline, int]:
+    def learn(cls, values: Values, counts: NDArray[Any], limits: Limits) -> tuple[Spline, int]:
         how = _number_format(values, counts)
         numbers, counts = _seen(numbers_of(values, how), counts)
         if len(numbers):
-            inner = bin_edges(numbers, counts, settings.bins - 1) if settings.bins > 2 else []
+            inner = bin_edges(numbers, counts, limits.bins - 1) if limits.bins > 2 else []
             numbers = np.unique([numbers[0], *inner, numbers[-1]])
         return cls(numbers.tolist(), how.comma, how.unit), 0
 
@@ -97,7 +97,7 @@ class Dates:
     each: bool  # whether every step has a feature of its own
 
     @classmethod
-    def learn(cls, values: Values, counts: NDArray[Any], settings: Settings) -> tuple[Dates, int]:
+    def learn(cls, values: Values, counts: NDArray[Any], limits: Limits) -> tuple[Dates, int]:
         how = _date_format(values, counts)
         days = _days_of(values, how)
         known = ~np.isnat(days) & (counts > 0)
@@ -107,10 +107,10 @@ class Dates:
                 break
         steps, at = np.unique(_steps(days[known], step), return_inverse=True)
         total = np.bincount(at, weights=counts[known], minlength=len(steps))
-        if len(steps) <= 2 * settings.bins:
-            often = total >= settings.min_count
+        if len(steps) <= 2 * limits.bins:
+            often = total >= limits.min_count
             return cls(how.order, step, steps[often].tolist(), each=True), int((~often).sum())
-        edges = bin_edges(steps.astype(np.float64), total, settings.bins, rounded=False)
+        edges = bin_edges(steps.astype(np.float64), total, limits.bins, rounded=False)
         return cls(how.order, step, list(map(int, edges)), each=False), 0
 
     @property

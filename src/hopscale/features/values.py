@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hopscale.features.base import Settings, frequent, indicator, one_hot, texts_of
+from hopscale.features.base import Limits, frequent, indicator, one_hot, texts_of
 from hopscale.features.cells import BOOLEANS, split, words
 from hopscale.features.table import Lists, Values, text_array
 from hopscale.names import Coder
@@ -32,9 +32,9 @@ class Category:
     rare: bool  # whether the others have a feature
 
     @classmethod
-    def learn(cls, values: Values, counts: NDArray[Any], settings: Settings) -> tuple[Category, int]:
-        kept, folded, cells = frequent(texts_of(values, cls.kind), counts, settings)
-        return cls(kept, cells >= settings.min_count and bool(kept)), folded
+    def learn(cls, values: Values, counts: NDArray[Any], limits: Limits) -> tuple[Category, int]:
+        kept, folded, cells = frequent(texts_of(values, cls.kind), counts, limits)
+        return cls(kept, cells >= limits.min_count and bool(kept)), folded
 
     @property
     def names(self) -> list[str]:
@@ -55,7 +55,7 @@ class Boolean:
     values: list[str]
 
     @classmethod
-    def learn(cls, values: Values, counts: NDArray[Any], settings: Settings) -> tuple[Boolean, int]:
+    def learn(cls, values: Values, counts: NDArray[Any], limits: Limits) -> tuple[Boolean, int]:
         seen = {BOOLEANS.get(text.casefold()) for text, n in zip(texts_of(values, cls.kind), counts, strict=True) if n}
         return cls([name for name, answer in (("no", False), ("yes", True)) if answer in seen]), 0
 
@@ -79,9 +79,9 @@ class Items:
     separator: str  # of items in text
 
     @classmethod
-    def learn(cls, values: Values, counts: NDArray[Any], settings: Settings, separator: str = ";") -> tuple[Items, int]:
+    def learn(cls, values: Values, counts: NDArray[Any], limits: Limits, separator: str = ";") -> tuple[Items, int]:
         lists = item_lists(values, separator)
-        kept, folded, _ = frequent(lists.vocabulary.tolist(), _cells_with(lists, counts), settings)
+        kept, folded, _ = frequent(lists.vocabulary.tolist(), _cells_with(lists, counts), limits)
         return cls(kept, separator), folded
 
     @property
@@ -100,11 +100,11 @@ class Words:
     values: list[str]
 
     @classmethod
-    def learn(cls, values: Values, counts: NDArray[Any], settings: Settings) -> tuple[Words, int]:
+    def learn(cls, values: Values, counts: NDArray[Any], limits: Limits) -> tuple[Words, int]:
         lists = word_lists(values)
         found, total = _cells_with(lists, counts), int(counts.sum())
         common = found > _MOST_COMMON * total if total >= _FEW else np.zeros(len(found), dtype=bool)
-        kept, folded, _ = frequent(lists.vocabulary[~common].tolist(), found[~common], settings)
+        kept, folded, _ = frequent(lists.vocabulary[~common].tolist(), found[~common], limits)
         return cls(kept), folded + int(common.sum())
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -67,17 +68,13 @@ class NodeVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         copy._fits = self._fits
         return copy
 
-    @property
+    @cached_property
     def _fits(self) -> dict[str, Any]:
         """The last fits by their settings, which all clones share."""
-        return self.__dict__.setdefault("_shared", {})  # type: ignore[no-any-return]
-
-    @_fits.setter
-    def _fits(self, shared: dict[str, Any]) -> None:
-        self._shared = shared
+        return {}
 
     def __getstate__(self) -> Any:
-        return {name: value for name, value in super().__getstate__().items() if name != "_shared"}
+        return {name: value for name, value in super().__getstate__().items() if name != "_fits"}
 
     def fit(self, nodes: Any, y: Any = None) -> NodeVectors:
         """Learn vectors from the graph; ``nodes`` and ``y`` say nothing about them."""
