@@ -131,6 +131,28 @@ class TestTables:
             graph = from_tables(EDGES, nodes=table, label_column="team", columns={"shirt": "drop"})
         assert not any(name.startswith("shirt") for name in graph.feature_names)
 
+    def test_labels_of_another_table_that_a_feature_gives_away(self, tmp_path):
+        table = people()
+        labels = pd.DataFrame({"who": table["handle"], "side": table["team"]}).sample(frac=1, random_state=0)
+        same = r"'team' says the same as the label 'side'.*columns=.'team': 'drop'"
+        with pytest.warns(HopscaleWarning, match=same):
+            from_tables(EDGES, nodes=table, labels=labels)
+        paths = [tmp_path / name for name in ("edges.csv", "nodes.csv", "labels.csv", "labels.parquet")]
+        for path, frame in zip(paths, (EDGES, pd.DataFrame(table), labels), strict=False):
+            frame.to_csv(path, index=False)
+        labels.to_parquet(paths[3], index=False)
+        for path in paths[2:]:
+            with pytest.warns(HopscaleWarning, match=same):
+                read_graph(paths[0], nodes=paths[1], labels=path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            read_graph(paths[0], nodes=paths[1], labels=paths[2], columns={"team": "drop"}, header=True)
+
+    def test_a_feature_that_is_called_as_the_label(self):
+        labels = pd.DataFrame({"who": RING, "age": ["young" if i < 7 else "old" for i in range(40)]})
+        with pytest.warns(HopscaleWarning, match="'age' has the name of the label.*columns=.'age': 'drop'"):
+            from_tables(EDGES, nodes=people(), labels=labels)
+
     @pytest.mark.parametrize(
         ("label", "expected"),
         [(["1", "2"], [1, 2]), (["0.5", "2"], [0.5, 2.0]), ([1.5, None], [1.5, np.nan]), (["a", "NA"], ["a", None])],

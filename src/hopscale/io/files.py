@@ -251,8 +251,10 @@ class _Files:
         rows = self._rows(path, data, "features", 1, {"value": value})
         return read_feature_rows(rows, nodes, value=value, unknown=unknown, say=self.say)
 
-    def labels(self, file: _File, *, unknown: Unknown, **columns: str | None) -> Callable[[NDArray[Any]], NDArray[Any]]:
-        """A function from the names of all nodes to their labels."""
+    def labels(
+        self, file: _File, *, unknown: Unknown, **columns: str | None
+    ) -> Callable[[NDArray[Any]], tuple[NDArray[Any], str | None]]:
+        """A function from the names of all nodes to their labels and the name of the column."""
         path, data = self._content(file)
         if is_parquet(data):
             table = parquet_table(data, path, self.max_unpacked, by_node=True)

@@ -31,15 +31,15 @@ def read_labels(
     label_column: str | None,
     unknown: Unknown,
     say: Callable[[str], None] = lambda line: None,
-) -> NDArray[Any]:
-    """Labels of all ``nodes``, with gaps: ints or floats if all are numbers, else text.
+) -> tuple[NDArray[Any], str | None]:
+    """Labels of all ``nodes``, with gaps, and the name of their column: ints or floats if all are numbers, else text.
 
     ``say`` reports which columns were taken. If there are no labels but of other nodes they are refused whatever
     ``unknown`` says: they mostly come from the wrong column.
     """
     node_at = 0 if node_column is None else rows.position(node_column)
     if not rows.sample:
-        return labels_at([], np.full(len(nodes), -1))
+        return labels_at([], np.full(len(nodes), -1)), None
     rows = rows.checked("a node and its label")
     label_at = rows.width - 1 if label_column is None else rows.position(label_column)
     if node_at == label_at:
@@ -53,7 +53,7 @@ def read_labels(
     say(f"{rows.path}: {rows.first_line}; nodes are {rows.called(node_at)}, labels are {rows.called(label_at)}")
     texts = np.array(_without_gaps(list(map(str, labels.vocabulary.tolist()))), dtype=object)
     codes = np.where((texts != "")[labels.codes], labels.codes, -1)
-    return placed_labels(
+    placed = placed_labels(
         named,
         codes,
         texts,
@@ -64,6 +64,7 @@ def read_labels(
         where=lambda row: f"line {rows.line(row)}",
         columns=rows.columns,
     )
+    return placed, rows.header[label_at] if rows.header else None
 
 
 def placed_labels(

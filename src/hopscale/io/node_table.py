@@ -106,7 +106,8 @@ class EncodedNodes:
     listed: Names  # the node of each row
     features: sp.csr_array
     encoder: FeatureEncoder
-    label: Column | None = None
+    columns: dict[str, Column]  # of these rows
+    label_column: str | None = None
 
     def features_of(self, rows: NDArray[Any], n_nodes: int) -> sp.csr_array:
         """Features of all nodes, where ``rows`` are those of the table's; other nodes have none."""
@@ -115,14 +116,34 @@ class EncodedNodes:
         nothing = sp.csr_array((1, self.features.shape[1]), dtype=np.float32)
         return sp.csr_array(sp.vstack([self.features, nothing], format="csr"))[at]
 
-    def labels_of(self, names: NDArray[Any]) -> NDArray[Any]:
-        """Labels of all nodes, with gaps: ints or floats if all are numbers, else text."""
-        assert self.label is not None
+    def labels_of(self, names: NDArray[Any]) -> tuple[NDArray[Any], str]:
+        """Labels of all nodes, with gaps, and their column: ints or floats if all are numbers, else text."""
+        assert self.label_column is not None
+        label, _ = without_missing_texts(self.columns[self.label_column])
         at = np.full(len(names), -1, dtype=np.int64)
-        at[rows_of(self.listed, names)] = self.label.codes
+        at[rows_of(self.listed, names)] = label.codes
         used, given = np.unique(at, return_inverse=True)
-        values = [self.label.value(code) for code in used.tolist() if code >= 0]
-        return labels_at(_typed(values), given - (len(values) < len(used)))
+        values = [label.value(code) for code in used.tolist() if code >= 0]
+        return labels_at(_typed(values), given - (len(values) < len(used))), self.label_column
+
+    def warn_of_leaks(self, names: NDArray[Any], labels: NDArray[Any], label_name: str | None) -> None:
+        """Warn of features that are called as the label, or each of whose values goes with one label and back."""
+        label = column_of(labels[rows_of(self.listed, names)], "labels")
+        shown = "" if label_name is None else f" {in_short(label_name)}"
+        for encoded in self.encoder.columns_:
+            if encoded.encoder is None:
+                continue
+            if _says_the_same(label, [self.columns[source] for source in encoded.sources]):
+                what = f"says the same as the label{shown}"
+            elif encoded.name == label_name:
+                what = "has the name of the label"
+            else:
+                continue
+            warn(
+                f"the column {in_short(encoded.name)} {what}: as a feature it gives away what is to be predicted. To "
+                "leave it out, give ",
+                Setting("columns", {encoded.name: "drop"}),
+            )
 
 
 def table_of_nodes(nodes: Any) -> NodeTable:
@@ -180,11 +201,7 @@ def encode_nodes(
         more = [f"and {len(lines) - _LINES:,} more columns"] if len(lines) > _LINES else []
         known = "\n".join(["their columns are:", *lines[:_LINES], *more])
     say(f"{len(listed):,} nodes in the table, named by the column {in_short(id_column)}; {known}")
-    if label_column is None:
-        return EncodedNodes(listed, features, chosen)
-    label, _ = without_missing_texts(rows[label_column])
-    _warn_of_leaks(rows, label_column, label, chosen)
-    return EncodedNodes(listed, features, chosen, label)
+    return EncodedNodes(listed, features, chosen, rows, label_column)
 
 
 def check_kinds(columns: Any) -> None:
@@ -228,23 +245,16 @@ def _check_overlap(listed: Names, edges: EdgeIds, id_column: str) -> None:
         )
 
 
-def _warn_of_leaks(rows: dict[str, Column], label_column: str, label: Column, encoder: FeatureEncoder) -> None:
-    """Warn of columns each of whose values goes with one label, and the other way round."""
-    for encoded in encoder.columns_:
-        column = rows[encoded.sources[0]]
-        if encoded.encoder is None or len(encoded.sources) > 1 or column.form in ("list", "vector"):
-            continue
-        column, _ = without_missing_texts(column)
-        both = (label.codes >= 0) & (column.codes >= 0)
-        width = len(column.values) + 1
-        pairs = np.unique(label.codes[both].astype(np.int64) * width + column.codes[both])
-        is_one_to_one = len(pairs) == len(np.unique(pairs // width)) == len(np.unique(pairs % width))
-        if is_one_to_one and 1 < len(pairs) <= both.sum() / 2:
-            warn(
-                f"the column {in_short(encoded.name)} says the same as the label {in_short(label_column)}: as a "
-                "feature it gives away what is to be predicted. To leave it out, give ",
-                Setting("columns", {encoded.name: "drop"}),
-            )
+def _says_the_same(label: Column, columns: list[Column]) -> bool:
+    """Whether each value of a column goes with one label, and the other way round."""
+    if len(columns) > 1 or columns[0].form in ("list", "vector") or label.form in ("list", "vector"):
+        return False
+    column, _ = without_missing_texts(columns[0])
+    both = (label.codes >= 0) & (column.codes >= 0)
+    width = len(column.values) + 1
+    pairs = np.unique(label.codes[both].astype(np.int64) * width + column.codes[both])
+    is_one_to_one = len(pairs) == len(np.unique(pairs // width)) == len(np.unique(pairs % width))
+    return is_one_to_one and 1 < len(pairs) <= both.sum() / 2
 
 
 def _typed(values: list[Any]) -> list[Any]:

@@ -102,15 +102,15 @@ def parquet_labels(
     label_column: str | None,
     unknown: Unknown,
     say: Callable[[str], None],
-) -> NDArray[Any]:
-    """Labels of all ``nodes``, with gaps; ``say`` reports which columns were taken."""
+) -> tuple[NDArray[Any], str]:
+    """Labels of all ``nodes``, with gaps, and the name of their column; ``say`` reports which columns were taken."""
     named = ArrowTable(table, str(bad.path))
     node = named.names_of_columns[0] if node_column is None else node_column
     label = named.names_of_columns[-1] if label_column is None else label_column
     rows = _good_rows(table, named, bad, [node], None)
     say(f"{bad.path}: nodes are {node!r}, labels are {label!r}")
     codes, labels = rows.coded(label)
-    return placed_labels(
+    placed = placed_labels(
         rows.names(node, 0),
         codes,
         labels,
@@ -121,6 +121,7 @@ def parquet_labels(
         where=lambda row: f"row {row}",
         columns=(f"its columns are {named.names_of_columns}",),
     )
+    return placed, label
 
 
 def _good_rows(table: Any, named: ArrowTable, bad: BadLines, required: Sequence[str], amount: str | None) -> ArrowTable:

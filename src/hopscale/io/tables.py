@@ -206,8 +206,9 @@ def _value_column(table: ArrowTable, node: str | None, feature: str | None) -> s
 
 def _labels(
     table: ArrowTable, node: str | None, label: str | None, unknown: Unknown, nodes: NDArray[Any]
-) -> NDArray[Any]:
-    """Labels of all nodes; a node may be listed twice if it says the same."""
+) -> tuple[NDArray[Any], str]:
+    """Labels of all nodes, and the name of their column; a node may be listed twice if it says the same."""
+    called = table.names_of_columns[-1] if label is None else label
     given: dict[Any, Any] = {}
     column = table.column(label, -1, nulls=True).to_pylist()
     named = table.names(node, 0)
@@ -219,10 +220,11 @@ def _labels(
             )
     known = rows_of(Names.of(given), nodes) >= 0
     if known.all() or not known.any() or unknown == "error":
-        return label_array(given, nodes)  # which refuses unknown nodes among them
+        return label_array(given, nodes), called  # which refuses unknown nodes among them
     left_out = [name for name, meets in zip(given, known, strict=True) if not meets]
     warn(
         f"the labels of {len(left_out)} node(s) are left out: {listing(left_out)} are in neither the edges nor the "
         "features"
     )
-    return label_array({name: given[name] for name, meets in zip(given, known, strict=True) if meets}, nodes)
+    kept = {name: given[name] for name, meets in zip(given, known, strict=True) if meets}
+    return label_array(kept, nodes), called
