@@ -17,9 +17,8 @@ from hopscale.features.kinds import without_missing_texts
 from hopscale.features.table import Column, column_of
 from hopscale.indexed import has_index, is_default, labels_at
 from hopscale.io.ids import numbers_if_all
-from hopscale.io.matching import EdgeIds, are_filled, likely_id_column
+from hopscale.io.matching import EdgeIds, are_filled, check_overlap, likely_id_column
 from hopscale.io.naming import Names, rows_of
-from hopscale.names import shown_name
 
 if TYPE_CHECKING:
     from hopscale.features import FeatureEncoder
@@ -77,7 +76,9 @@ class NodeTable:
                 now, then = (in_short(cells.value(int(cells.codes[each]))) for each in (row, earlier))
                 raise self.error(
                     f"{self.where(row)}: node {in_short(ids.value(int(ids.codes[row])))} has {now} in the column "
-                    f"{in_short(column)}, but {then} in {self.where(earlier)} ({len(contrary)} row(s) like it)"
+                    f"{in_short(column)}, but {then} in {self.where(earlier)} ({len(contrary)} row(s) like it). The "
+                    f"column {in_short(id_column)} was taken for the ids; if another names the nodes, give ",
+                    Setting("id_column"),
                 )
             left_out.append(f"{len(contrary)} that contradict an earlier one, the first {self.where(row)}")
         if left_out:
@@ -178,6 +179,7 @@ def encode_nodes(
     known_ids = EdgeIds(edges)
     if id_column is None and is_fitted and chosen.column_of_kind("id") in table.columns:
         id_column = chosen.column_of_kind("id")
+    is_guessed = id_column is None
     if id_column is None:
         id_column = likely_id_column(table.columns, known_ids, table.hints)
     for parameter, name in (("id_column", id_column), ("label_column", label_column)):
@@ -188,7 +190,7 @@ def encode_nodes(
         raise ParameterError("holds the ids of the nodes", parameter="label_column", value=label_column)
     names, kept = table.named_rows(id_column, known_ids)
     listed, rows = Names.each(names), table.rows(kept, id_column)
-    _check_overlap(listed, known_ids, id_column)
+    check_overlap(names, known_ids, id_column, is_guessed=is_guessed)
     if is_fitted:
         features = chosen.transform({name: column for name, column in rows.items() if name != id_column})
     else:
@@ -227,22 +229,6 @@ def chosen_encoder(encoder: Any, columns: Any) -> tuple[FeatureEncoder, bool]:
         return encoder, True
     check_kinds(encoder.columns)
     return clone(encoder).set_params(columns={**(encoder.columns or {}), **(columns or {})} or None), False
-
-
-def _check_overlap(listed: Names, edges: EdgeIds, id_column: str) -> None:
-    """Refuse a table none of whose nodes is in the edges, and tell how many nodes of the edges it lacks."""
-    lacking = len(edges) - int((edges.rows(listed.vocabulary) >= 0).sum())  # listed are distinct
-    if len(listed) and len(edges) and lacking == len(edges):
-        raise GraphError(
-            f"none of the {len(listed)} nodes of the node table is in an edge: the column {in_short(id_column)} has "
-            f"{in_short(listed.at(0))}, edges have {shown_name(edges.names, 0)}. If another column names the "
-            "nodes, give ",
-            Setting("id_column"),
-        )
-    if lacking:
-        warn(
-            f"{lacking} of the {len(edges)} nodes in the edges are not in the node table: they get no features from it"
-        )
 
 
 def _says_the_same(label: Column, columns: list[Column]) -> bool:
