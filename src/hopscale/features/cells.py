@@ -30,7 +30,7 @@ ENOUGH = 0.9  # of the cells must be as a kind wants them; the others count as m
 
 _MISSING = frozenset(
     ("", "-", "--", ".", "?", "na", "n/a", "#n/a", "n.a.", "nan", "null", "none", "nil", "<na>", "nat", "missing")
-)
+) | {"\\n"}
 
 BOOLEANS = {
     **dict.fromkeys(("true", "yes", "y", "t", "on", "1"), True),

@@ -17,7 +17,7 @@ from hopscale.features.table import Column, Lists
 from hopscale.io.columns import all_whole, is_node_name, is_whole
 from hopscale.names import name_array, positions, shown_name
 
-__all__ = ["EdgeIds", "are_filled", "check_overlap", "likely_id_column"]
+__all__ = ["EdgeIds", "are_filled", "check_overlap", "id_key", "likely_id_column"]
 
 _ZEROS = re.compile(r"(-?[0-9]+)\.0*")
 _ANY_ZEROS = re.compile(rf"^{_ZEROS.pattern}$", re.MULTILINE)
@@ -66,7 +66,7 @@ class EdgeIds:
             return values if values.dtype == np.int64 else self._whole(values.tolist())
         keys = values.tolist()
         if values.dtype != object or _ANY_ZEROS.search("\n".join(keys)):
-            keys = list(map(_key, keys))
+            keys = list(map(id_key, keys))
         elif self._are_keys:
             return values
         if self._are_keys or all(key in self._row for key in keys):
@@ -77,7 +77,7 @@ class EdgeIds:
         """Which values of a column can be ids: whole numbers, if all nodes of the edges are, and none that is empty."""
         values = _scalars(column)
         if self.are_whole:
-            return np.fromiter((is_whole(_key(value)) for value in values.tolist()), dtype=bool, count=len(values))
+            return np.fromiter((is_whole(id_key(value)) for value in values.tolist()), dtype=bool, count=len(values))
         return are_filled(column)
 
     def share(self, column: Column, most: int | None = None) -> float:
@@ -97,7 +97,7 @@ class EdgeIds:
         found = []
         for what, spelt in _SPELLINGS.items():
             known = {spelt(str(name)) for name in self.names.tolist()}
-            found.append((sum(spelt(_key(name)) in known for name in ids) / max(len(ids), 1), what))
+            found.append((sum(spelt(id_key(name)) in known for name in ids) / max(len(ids), 1), what))
         return max(found, key=lambda part: part[0])
 
     @cached_property
@@ -116,7 +116,7 @@ class EdgeIds:
     def _by_key(self) -> dict[str, Any]:
         node_of: dict[str, Any] = {}
         for name in self.names.tolist():
-            other = node_of.setdefault(_key(name), name)
+            other = node_of.setdefault(id_key(name), name)
             if other != name or type(other) is not type(name):
                 raise GraphError(
                     f"the edges have the nodes {in_short(other)} and {in_short(name)}, which an id in a table cannot "
@@ -125,7 +125,7 @@ class EdgeIds:
         return node_of
 
     def _whole(self, values: list[Any]) -> NDArray[Any]:
-        keys = list(map(_key, values))
+        keys = list(map(id_key, values))
         for value, key in zip(values, keys, strict=True):
             if not is_whole(key):
                 raise GraphError(
@@ -245,7 +245,7 @@ def _scalars(column: Column) -> NDArray[Any]:
     return column.values
 
 
-def _key(name: Any) -> str:
+def id_key(name: Any) -> str:
     """What ids that mean the same share."""
     if isinstance(name, float) and name.is_integer():
         return str(int(name))

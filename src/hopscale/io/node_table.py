@@ -17,6 +17,7 @@ from hopscale.features.kinds import without_missing_texts
 from hopscale.features.table import Column, column_of
 from hopscale.indexed import has_index, is_default, labels_at
 from hopscale.io.ids import numbers_if_all
+from hopscale.io.label_file import warn_of_alike_classes
 from hopscale.io.matching import EdgeIds, are_filled, check_overlap, likely_id_column
 from hopscale.io.naming import Names, rows_of
 
@@ -125,7 +126,9 @@ class EncodedNodes:
         at[rows_of(self.listed, names)] = label.codes
         used, given = np.unique(at, return_inverse=True)
         values = [label.value(code) for code in used.tolist() if code >= 0]
-        return labels_at(_typed(values), given - (len(values) < len(used))), self.label_column
+        labels = labels_at(_typed(values), given - (len(values) < len(used)))
+        warn_of_alike_classes(labels, f"the column {in_short(self.label_column)}")
+        return labels, self.label_column
 
     def warn_of_leaks(self, names: NDArray[Any], labels: NDArray[Any], label_name: str | None) -> None:
         """Warn of features that are called as the label, or each of whose values goes with one label and back."""

@@ -15,7 +15,7 @@ from hopscale.io.assemble import FeatureEntries
 from hopscale.io.bad_lines import BadLines
 from hopscale.io.content import check_unpacked, unpacked_limit
 from hopscale.io.edge_file import refuse_fractions
-from hopscale.io.label_file import placed_labels
+from hopscale.io.label_file import last_but, placed_labels, warn_of_last
 from hopscale.io.naming import Names, Unknown, in_part
 from hopscale.io.tables import edge_columns, feature_entries
 
@@ -106,7 +106,11 @@ def parquet_labels(
     """Labels of all ``nodes``, with gaps, and the name of their column; ``say`` reports which columns were taken."""
     named = ArrowTable(table, str(bad.path))
     node = named.names_of_columns[0] if node_column is None else node_column
-    label = named.names_of_columns[-1] if label_column is None else label_column
+    columns = named.names_of_columns
+    label = label_column
+    if label is None:
+        at = columns.index(node) if node in columns else 0
+        label = columns[last_but(at, list(map(repr, columns)), bad.path)] if len(columns) > 1 else node
     rows = _good_rows(table, named, bad, [node], None)
     say(f"{bad.path}: nodes are {node!r}, labels are {label!r}")
     codes, labels = rows.coded(label)
@@ -121,6 +125,8 @@ def parquet_labels(
         where=lambda row: f"row {row}",
         columns=(f"its columns are {named.names_of_columns}",),
     )
+    if label_column is None:
+        warn_of_last(list(map(repr, columns)), bad.path)
     return placed, label
 
 
