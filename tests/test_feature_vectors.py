@@ -75,3 +75,20 @@ class TestVectors:
         _, columns, about = fitted([None, None, *x])
         assert columns["x=missing"][:3] == [1, 1, 0]
         assert about.missing == 2
+
+
+def test_numbered_columns_of_text_are_one_vector():
+    x = np.random.default_rng(0).normal(size=(30, 9)).round(3)
+    numbers = {f"emb_{at}": x[:, at] for at in range(9)}
+    texts = {name: [str(cell) for cell in cells] for name, cells in numbers.items()}
+    encoder = FeatureEncoder()
+    expected, matrix = encoder.fit_transform(numbers), FeatureEncoder().fit_transform(texts)
+    assert matrix.shape == (30, 18)
+    assert (matrix != expected).nnz == 0
+    assert (encoder.transform(texts) != expected).nnz == 0
+    texts["emb_3"][5] = ""
+    assert [about.kind for about in FeatureEncoder().fit(texts).describe()] == ["vector"]
+    texts["emb_3"] = [f"about {cell}" for cell in texts["emb_3"]]
+    assert len(FeatureEncoder().fit(texts).describe()) == 9
+    codes = {f"code_{at}": [f"0{i % 7}" for i in range(30)] for at in range(9)}
+    assert len(FeatureEncoder().fit(codes).describe()) == 9

@@ -15,7 +15,7 @@ from hopscale.exceptions import GraphError, ParameterError, in_short
 from hopscale.features.base import ColumnEncoder, Limits, one_hot
 from hopscale.features.custom import Custom, is_transformer
 from hopscale.features.dense import Vector
-from hopscale.features.kinds import Guess, guess_kind, without_missing_texts
+from hopscale.features.kinds import Guess, as_numbers, guess_kind, without_missing_texts
 from hopscale.features.scales import Dates, Number, Spline
 from hopscale.features.table import Column
 from hopscale.features.values import Boolean, Category, Items, Words, item_lists, word_lists
@@ -197,8 +197,8 @@ def with_distinct_names(columns: list[EncodedColumn]) -> list[EncodedColumn]:
 
 
 def as_vectors(columns: Sequence[Column]) -> Column:
-    """Columns of numbers as one of vectors; where all are missing it is."""
-    vectors = np.stack([np.asarray(column.cells(), dtype=np.float64) for column in columns], axis=1)
+    """Columns of numbers, or of text that is numbers, as one of vectors; where all are missing it is."""
+    vectors = np.stack([np.asarray(as_numbers(column).cells(), dtype=np.float64) for column in columns], axis=1)
     there = ~np.isnan(vectors).all(axis=1)
     return Column(np.where(there, np.cumsum(there) - 1, -1).astype(np.int32), vectors[there])
 

@@ -15,6 +15,7 @@ from hopscale.features.base import Limits
 from hopscale.features.cells import (
     BOOLEANS,
     ENOUGH,
+    NumberFormat,
     date_format,
     is_missing_text,
     number_format,
@@ -24,7 +25,7 @@ from hopscale.features.cells import (
 )
 from hopscale.features.table import Column
 
-__all__ = ["Guess", "guess_kind", "is_id_name", "vector_groups", "without_missing_texts"]
+__all__ = ["Guess", "as_numbers", "guess_kind", "is_id_name", "vector_groups", "without_missing_texts"]
 
 _SAMPLE = 20_000  # distinct texts to look at; of more a part is taken that does not depend on their order
 _FEW_WHOLE = 10  # different whole numbers, or fewer, are categories
@@ -104,18 +105,34 @@ def vector_groups(columns: dict[str, Column]) -> dict[str, list[str]]:
     numbered: dict[str, dict[int, str]] = {}
     for name, column in columns.items():
         found = _NUMBERED.fullmatch(name)
-        if found and len(found[2]) < 10 and column.form == "number":
+        if found and len(found[2]) < 10 and column.form in ("number", "text"):
             numbered.setdefault(found[1], {})[int(found[2])] = name
     groups = {}
-    for prefix, members in numbered.items():
-        first = min(members)
-        if len(members) < _WIDE or first > 1 or sorted(members) != list(range(first, first + len(members))):
+    for prefix, named in numbered.items():
+        if len(named) < _WIDE:
             continue
-        parts = [np.asarray(columns[name].values, dtype=np.float64) for name in members.values()]
-        if any((part != np.floor(part)).any() for part in parts):  # whole numbers are answers, or counts
-            own = prefix if prefix and prefix not in columns else f"{prefix or 'vector'}{first}..{max(members)}"
-            groups[own] = [members[at] for at in sorted(members)]
+        numbers = {at: np.asarray(as_numbers(columns[name]).values, dtype=np.float64) for at, name in named.items()}
+        members = sorted(at for at, part in numbers.items() if not np.isnan(part).any())
+        if len(members) < _WIDE or members[0] > 1 or members != list(range(members[0], members[0] + len(members))):
+            continue
+        if any((numbers[at] != np.floor(numbers[at])).any() for at in members):  # whole numbers are answers, or counts
+            span = f"{prefix or 'vector'}{members[0]}..{members[-1]}"
+            groups[prefix if prefix and prefix not in columns else span] = [named[at] for at in members]
     return groups
+
+
+def as_numbers(column: Column) -> Column:
+    """A column of numbers, or of text that is plain numbers; NaN for other text that does not say that it is missing.
+
+    >>> as_numbers(Column(np.array([0, 1, 2]), np.array(["0.5", "n/a", "007"], dtype=object))).cells()
+    array([0.5, nan, nan])
+    """
+    known, _ = without_missing_texts(column)
+    if known.form != "text":
+        return known
+    texts = np.asarray(known.values).tolist()
+    has_zeros = np.array([text[:1] == "0" and text[1:2].isdigit() for text in texts], dtype=bool)  # codes
+    return Column(known.codes, np.where(has_zeros, np.nan, NumberFormat().parse(texts)))
 
 
 def _of_numbers(name: str, values: NDArray[Any], counts: NDArray[Any], why: str, share: float = 1.0) -> Guess:
