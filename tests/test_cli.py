@@ -518,7 +518,7 @@ class TestProgram:
     @pytest.mark.parametrize(
         ("provoke", "words"),
         [
-            (lambda: MUSAE().fit(from_edges([("a", "b")])), "use DeepWalk or Walklets, or --ego,"),
+            (lambda: MUSAE().fit(from_edges([("a", "b")])), "(on the command line --model deepwalk), or --ego,"),
             (lambda: MUSAE().fit(from_edges([("a", "a")])), "made with --self-loops"),
             (
                 lambda: DeepWalk(solver=SGNS(walk_length=2)).fit(figure1()),

@@ -270,7 +270,7 @@ class TestFeatures:
             ('{"0": [1, 5], "1": [2', "line 1, column 22: the file ends too early"),
             ('{"0": [1],\n"1": ["te', "line 2"),
             ('{"0": [1],\n"1": [2,]}', "line 2"),
-            ("[[1, 5], [2]]", "holds a list"),
+            ("[[1, 5], [2]]", "is a table in JSON"),
             ('{"0": 5}', "node '0': expected a list"),
             ('{"0": [1.5]}', "node '0': 1.5 is not a feature"),
             ('{"0": [true]}', "node '0': True is not a feature"),
@@ -386,7 +386,7 @@ class TestMistakesInEdges:
             ("# made by hand\n\n0,1,1\n1,2,-3\n", "line 4: the weight is -3"),
             ('a,b\na,"c\n', "line 2"),
             (b"0,1\n1,\x002\n", "line 2: a NUL byte"),
-            ("0,1\n".encode("utf-16"), "line 1: a NUL byte"),
+            ("0,1\n".encode("utf-16"), "UTF-16"),
             (b"0,1\n1,2\ncaf\xe9,2\n", "line 3: byte 0xe9 is not UTF-8"),
             ("", "is empty"),
             (" \n\n", "is empty"),
@@ -437,6 +437,27 @@ class TestMistakesInEdges:
     def test_unknown_word(self, write):
         with pytest.raises(ParameterError, match="'isolate' or 'error'"):
             read_graph(write("e.csv", "0,1\n"), unknown="ignore")
+
+
+class TestOtherFormats:
+    @pytest.mark.parametrize(
+        "content", ['[{"id": 1, "to": 2}]', '{"id": 1, "x": [1]}\n{"id": 2, "x": []}\n', '["a", "b"]\n["b", "c"]\n']
+    )
+    def test_tables_in_json_are_told_what_to_do(self, write, content):
+        table, edges = write("t.json", content), write("e.csv", "1,2\n2,3\n")
+        for files in ({"edges": table}, *({"edges": edges, kind: table} for kind in ("nodes", "features", "labels"))):
+            assert "t.json is a table in JSON, which is not read: write it as CSV or Parquet" in refused(**files)
+
+    @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+    def test_utf_16_is_named(self, write, encoding):
+        mark = "" if encoding == "utf-16" else "\ufeff"
+        assert "UTF-16" in refused(write("e.csv", (mark + "a,b\nb,c\n").encode(encoding)))
+
+    @pytest.mark.parametrize("first", ["sep=;\n", '"sep=;"\r\n', "SEP=;\n"])
+    def test_a_first_line_that_says_the_delimiter(self, write, first):
+        graph = read_graph(write("e.csv", first + "from;to\nann,bob;eve\neve;joe, max\n"))
+        assert graph.node_ids.tolist() == ["ann,bob", "eve", "joe, max"]
+        assert "line 4" in refused(write("e.csv", "sep=;\nfrom;to\na;b\nc\n"))
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the paper's data is not here; HOPSCALE_DATA names its folder")

@@ -98,6 +98,17 @@ class TestReading:
         with pytest.raises(ParameterError, match="itself"):
             read_graph(written(club()), "features.json")
 
+    def test_labels_in_a_file_of_their_own(self, written, tmp_path):
+        labels = tmp_path / "labels.csv"
+        labels.write_text("".join(["id,side\n", *(f"{i},{'left' if i < 6 else 'right'}\n" for i in (5, 0, 11, 7))]))
+        graph = read_graph(written(club(ids=int)), labels=labels)
+        found = dict(zip(graph.node_ids.tolist(), graph.labels.tolist(), strict=True))
+        assert {i: label for i, label in found.items() if label} == {0: "left", 5: "left", 7: "right", 11: "right"}
+        assert graph.encoder is not None
+        alone = read_graph(written(club(ids=int)))
+        assert (graph.features != alone.features).nnz == 0
+        assert (graph.adjacency != alone.adjacency).nnz == 0
+
     def test_packed(self, written, suffix, tmp_path):
         path = written(club())
         packed = tmp_path / f"packed{suffix}.gz"

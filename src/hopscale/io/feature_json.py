@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from itertools import chain
 from typing import Any, NoReturn
@@ -17,7 +18,10 @@ from hopscale.io.content import as_text
 from hopscale.io.naming import Names
 from hopscale.names import name_array
 
-__all__ = ["read_feature_json"]
+__all__ = ["read_feature_json", "refuse_json_table"]
+
+# An array of objects or arrays, or one of them a line.
+_TABLE = re.compile(rb"""\s*(?:\[\s*[\[{]|(?:\{\s*"[^\n]*\}|\[\s*"[^\n]*\])\s*\n\s*[\[{])""")
 
 
 def read_feature_json(data: bytes, path: str | os.PathLike[str]) -> FeatureEntries:
@@ -45,6 +49,15 @@ def read_feature_json(data: bytes, path: str | os.PathLike[str]) -> FeatureEntri
     values = np.array([value for own in described for value in own.values()], dtype=np.float64)
     rows = np.repeat(np.arange(len(described)), np.fromiter(map(len, described), dtype=np.int64))
     return FeatureEntries(Names.of(by_node), rows, Names.of(chain.from_iterable(described)), values)
+
+
+def refuse_json_table(data: bytes, path: str | os.PathLike[str]) -> None:
+    """Refuse tables in JSON, with a row in each object or array, which are not read."""
+    if _TABLE.match(data):
+        raise FileFormatError(
+            f"{path} is a table in JSON, which is not read: write it as CSV or Parquet, as by pandas.read_json(...), "
+            "with lines=True if it has a row a line, and to_parquet(...)"
+        )
 
 
 def _at_once(data: bytes) -> FeatureEntries | None:

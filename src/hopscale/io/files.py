@@ -18,7 +18,7 @@ from hopscale.io.bad_lines import BadLines
 from hopscale.io.content import content_kind, existing, is_stream, read_content, shown_source
 from hopscale.io.edge_file import read_edges
 from hopscale.io.feature_file import like_nodes, read_feature_rows
-from hopscale.io.feature_json import read_feature_json
+from hopscale.io.feature_json import read_feature_json, refuse_json_table
 from hopscale.io.graphml import read_gml, read_graphml
 from hopscale.io.ids import whole_if_all
 from hopscale.io.label_file import read_labels
@@ -71,9 +71,9 @@ def read_graph(
     ----------
     edges : path-like or binary file
         Text with one undirected edge a line, separated by commas, semicolons, tabs or spaces, or a Parquet file.
-        Or a file that holds everything: an ``.npz`` file, see :func:`hopscale.io.npz.read_npz`, or
-        ``.graphml`` or ``.gml``, whose node attributes become features as the columns of a table do, but for
-        ``label_column``; networkx must be installed for these.
+        Or a file that holds everything, perhaps without labels: an ``.npz`` file, see
+        :func:`hopscale.io.npz.read_npz`, or ``.graphml`` or ``.gml``, whose node attributes become features as the
+        columns of a table do, but for ``label_column``; networkx must be installed for these.
     features : path-like or binary file, optional
         JSON, ``{"0": [1, 5], ...}`` or ``{"0": {"tea": 2.5}, ...}``, or text or Parquet with
         ``node,feature`` or ``node,feature,value`` a line.
@@ -183,22 +183,28 @@ def read_graph(
     path = None if is_stream(edges) else existing(edges)
     kind = None if path is None else content_kind(path)
     if path is not None and kind in WHOLE_GRAPHS:
-        if features is not None or labels is not None or nodes is not None:
-            raise ParameterError(f"{edges} holds features and labels itself: give no other files with it")
+        if features is not None or nodes is not None:
+            raise ParameterError(f"{edges} holds the features itself: give no other file with it, but for labels")
         if kind == ".npz":
-            return read_npz(path, self_loops=self_loops, max_unpacked=max_unpacked)
-        read = read_gml if kind == ".gml" else read_graphml
-        return read(
-            path,
-            weight=weight,
-            label=label_column,
-            columns=columns,
-            encoder=encoder,
-            say=files.say,
-            self_loops=self_loops,
-            directed=directed,
-            max_unpacked=max_unpacked,
-        )
+            graph = read_npz(path, self_loops=self_loops, max_unpacked=max_unpacked)
+        else:
+            graph = (read_gml if kind == ".gml" else read_graphml)(
+                path,
+                weight=weight,
+                label=label_column if labels is None else None,
+                columns=columns,
+                encoder=encoder,
+                say=files.say,
+                self_loops=self_loops,
+                directed=directed,
+                max_unpacked=max_unpacked,
+            )
+        if labels is None:
+            return graph
+        if graph.labels is not None:
+            raise ParameterError(f"{edges} holds labels itself: give no others with it")
+        found = files.labels(labels, node_column=node_column, label_column=label_column, unknown=unknown)
+        return _with_labels(graph, found(graph.node_ids)[0])
     ends, weights = files.edges(edges, source=source, target=target, weight=weight)
     ends = ends.ordered()
     entries = None if features is None else files.features(features, ends.vocabulary, value=value, unknown=unknown)
@@ -219,6 +225,18 @@ def read_graph(
         if unknown == "error":
             known_rows(encoded.listed, ends.vocabulary, source=str(shown_source(nodes)), things="nodes of the edges")
     return assemble(ends, weights, entries, nodes=encoded, labels_of=column, self_loops=self_loops)
+
+
+def _with_labels(graph: AttributedGraph, labels: NDArray[Any]) -> AttributedGraph:
+    return AttributedGraph(
+        graph.adjacency,
+        graph.features,
+        node_ids=graph.node_ids,
+        feature_names=graph.feature_names,
+        labels=labels,
+        self_loops=True,
+        encoder=graph.encoder,
+    )
 
 
 @dataclass(frozen=True)
@@ -247,6 +265,7 @@ class _Files:
             entries = parquet_features(table, self._bad(path, "row"), value=value, say=self.say)
             return like_nodes(entries, nodes, unknown, path, lambda row: f"{path}, row {row}")
         if data.lstrip()[:1] in (b"{", b"["):
+            refuse_json_table(data, path)
             return like_nodes(read_feature_json(data, path), nodes, unknown, path, lambda row: str(path))
         rows = self._rows(path, data, "features", 1, {"value": value})
         return read_feature_rows(rows, nodes, value=value, unknown=unknown, say=self.say)
@@ -275,7 +294,10 @@ class _Files:
         return read_node_table(rows, edges, id_column=id_column)
 
     def _content(self, file: _File) -> tuple[_PathLike, bytes]:
-        return shown_source(file), read_content(file, self.max_unpacked)
+        path, data = shown_source(file), read_content(file, self.max_unpacked)
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise FileFormatError(f"{path} is text in UTF-16, as some spreadsheets save it: save it as UTF-8")
+        return path, data
 
     def _bad(self, path: _PathLike, unit: str = "line") -> BadLines:
         return BadLines(path, self.skip_bad_lines, unit)
@@ -283,6 +305,7 @@ class _Files:
     def _rows(
         self, path: _PathLike, data: bytes, kind: str, node_columns: int, named: Mapping[Any, str | None]
     ) -> Rows:
+        refuse_json_table(data, path)
         header, names = self.header[kind], list(named.values())
         return read_rows(data, path, header, node_columns=node_columns, named=names, bad=self._bad(path))
 

@@ -19,6 +19,8 @@ __all__ = ["Rows", "read_rows", "records", "text_lines"]
 
 _PIECE = 1 << 16  # bytes that are decoded at once: few enough to stay in the processor's cache
 _SAMPLE = 100  # rows that are looked at before all are read
+_COMMENTS = re.compile(rb"(?:[ \t]*\n|[#%](?:[ \t][^\n]*)?(?:\n|$))*")
+_SEPARATOR = re.compile(rb"\"?sep=([,;\t])\"?[,;\t ]*\n", re.IGNORECASE)  # the first line that Excel reads
 _QUOTED = re.compile('"[^"]*"')
 
 
@@ -122,11 +124,13 @@ def read_rows(
         data = bad.without_binary(data)
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    said = _SEPARATOR.match(data)
     # With a space after the sign, as SNAP and KONECT write: "#tea" may well be the name of a node.
-    comments = re.match(rb"(?:[ \t]*\n|[#%](?:[ \t][^\n]*)?(?:\n|$))*", data)
+    comments = _COMMENTS.match(data, said.end() if said else 0)
     start = comments.end() if comments else 0
     lines = "".join(islice(text_lines(data, start), _SAMPLE))
-    rows = Rows(path, data, start, data.count(b"\n", 0, start), _delimiter(lines), None, False, False, [], bad)
+    delimiter = said[1].decode() if said else _delimiter(lines)
+    rows = Rows(path, data, start, data.count(b"\n", 0, start), delimiter, None, False, False, [], bad)
     first = list(islice(((line, cells) for line, cells, _ in records(rows, strict=not bad.skip) if cells), _SAMPLE))
     if not first:
         raise FileFormatError(f"{path} has no rows, only comments")

@@ -211,7 +211,8 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
             return WalkContext(transitions, both, self.start)
         if not graph.features.nnz:
             raise GraphError(
-                "no node of the graph has a feature: use DeepWalk or Walklets, or ",
+                "no node of the graph has a feature: use DeepWalk or Walklets (on the command line --model deepwalk), "
+                "or ",
                 Setting("ego", True),
                 ", to learn from its edges alone",
             )
