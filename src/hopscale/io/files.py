@@ -87,7 +87,8 @@ def read_graph(
     source, target : str, optional
         Columns of ``edges`` with the two nodes, by name, or by number from "1" on where no column has that
         name. By default two whose names say so, wherever they stand (from and to, buyer and seller, user_a and
-        user_b), else the first two.
+        user_b), else the first two that are no dates, amounts or row numbers, or two that have names in common where
+        these have none; a warning tells where more than two were left to choose from.
     weight, value : str, optional
         Column of ``edges`` with the weights and of ``features`` with the values, by name or number. By default
         the first other column that is called weight, value, count, strength or alike; without a header the third of

@@ -13,7 +13,8 @@ from hopscale.exceptions import GraphError, ParameterError, Setting, in_short, w
 from hopscale.graph import AttributedGraph
 from hopscale.io.arrow import ArrowTable
 from hopscale.io.assemble import FeatureEntries, assemble, label_array
-from hopscale.io.columns import WIDE_TABLE, ends_among, is_amount_name, is_node_name, weight_among
+from hopscale.io.columns import WIDE_TABLE, is_amount_name, weight_among
+from hopscale.io.end_columns import choose_ends, weight_to_suggest
 from hopscale.io.index_column import ids_as_column
 from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown, known_rows, listing, rows_of
 from hopscale.io.node_table import encode_nodes, table_of_nodes
@@ -58,7 +59,8 @@ def from_tables(
         empty lists mean no features.
     source, target : str, optional
         Columns of ``edges`` with the two nodes; by default two whose names say so (from and to, buyer and seller),
-        else the first two.
+        else the first two that are no dates, amounts or row numbers, or two that have names in common where
+        these have none; a warning tells where more than two were left to choose from.
     weight : str, optional
         Column of ``edges``; by default the first other one that is called weight, value, count, strength
         or alike, else the graph is unweighted. Repeated edges, in either direction, count once without
@@ -158,21 +160,25 @@ def edge_columns(
     """Columns with the two nodes and the weights: those given, else those that their names or their order say."""
     names = table.names_of_columns
     given = [name for name in (source, target) if name is not None]
-    left = [names[at] for at in (*ends_among(names), *range(len(names))) if names[at] not in given]
+    ends = choose_ends(names, lambda at: table.sample(names[at]))
+    left = [names[at] for at in (*ends.at, *range(len(names))) if names[at] not in given]
     source = left.pop(0) if source is None else source
     target = left.pop(0) if target is None else target
     if source == target and names.count(source) < 2:
         raise GraphError(f"{table.role}: column {in_short(source)} cannot be both ends of the edges")
+    if not given:
+        ends.warn(table.role, repr(source), repr(target))
     if weight is not None:
         return source, target, weight
     others = [name for name in names if name not in (source, target)]
     at = weight_among(others, (), lambda at: table.is_numeric(others[at]))
     if at is not None:
         return source, target, others[at]
-    numeric = next((name for name in others if table.is_numeric(name) and not is_node_name(name)), None)
-    if numeric is not None and not given:
-        setting = Setting("weight", numeric)
-        warn(f"the column {numeric!r} of {table.role} is passed over; if it holds the weights, give ", setting)
+    passed_over = [at for at, name in enumerate(names) if name in others and table.is_numeric(name)]
+    numeric = None if given else weight_to_suggest(names, passed_over, lambda at: table.sample(names[at]))
+    if numeric is not None:
+        setting = Setting("weight", names[numeric])
+        warn(f"the column {names[numeric]!r} of {table.role} is passed over; if it holds the weights, give ", setting)
     return source, target, None
 
 
