@@ -20,7 +20,7 @@ from hopscale.io.edge_file import read_edges
 from hopscale.io.feature_file import like_nodes, read_feature_rows
 from hopscale.io.feature_json import read_feature_json
 from hopscale.io.graphml import read_gml, read_graphml
-from hopscale.io.ids import whole_if_all
+from hopscale.io.ids import edge_ids
 from hopscale.io.label_file import read_labels
 from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown, known_rows
 from hopscale.io.node_file import read_node_table
@@ -147,8 +147,8 @@ def read_graph(
     Notes
     -----
     Ids are whole numbers if all ids in the edge file are, and then in all files; else they are text
-    in all files. The same holds for the names of features. A number with leading zeros is text. Repeated
-    edges and entries count once without weights or values and add up with them; ``graph.n_edges`` tells
+    in all files. The same holds for the names of features. Among ids that are whole numbers 7.0 is 7. A number with leading zeros is
+    text. Repeated edges and entries count once without weights or values and add up with them; ``graph.n_edges`` tells
     how many edges are left of the lines, without self-loops unless they are kept. An edge of weight zero
     is none, but its nodes are nodes. Text files must be UTF-8 and may be packed with gzip; lines at the top that
     start with "# " or "% " are comments.
@@ -238,7 +238,7 @@ class _Files:
             table = parquet_table(data, path, self.max_unpacked, by_node=False)
             return parquet_edges(table, self._bad(path, "row"), **columns, say=self.say)
         ends, weights = read_edges(self._rows(path, data, "edges", 2, columns), **columns, say=self.say)
-        return whole_if_all(ends), weights
+        return edge_ids(ends), weights
 
     def features(self, file: _File, nodes: NDArray[Any], *, value: str | None, unknown: Unknown) -> FeatureEntries:
         """Entries of the feature matrix, by the names of ``nodes``, those of the edges."""
