@@ -7,7 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
+import numpy as np
+
 from hopscale.exceptions import Setting, warn
+from hopscale.features.cells import number_format
 from hopscale.io.columns import is_amount_name, is_number, is_whole, pair_of_nodes, pairs_of_nodes, words_of
 
 __all__ = ["Ends", "choose_ends", "weight_to_suggest"]
@@ -94,7 +97,10 @@ def weight_to_suggest(
     nodes = {at for pair in pairs_of_nodes(names) for at in pair}
     found = []
     for at in passed_over:
-        words, numbers = words_of(names[at]), [cell for cell in cells(at) if is_number(cell)]
+        words, written = words_of(names[at]), list(cells(at))
+        numbers = [cell for cell in written if is_number(cell)]
+        if number_format(written, np.ones(len(written))) is not None:
+            numbers = written
         is_other = bool(_IDS.intersection(words[-1:])) or bool((_TIMES | _ROW_NUMBERS).intersection(words))
         if names[at] and numbers and at not in nodes and not is_other and not _are_moments(numbers):
             found.append((_AMOUNTS.isdisjoint(words), at))

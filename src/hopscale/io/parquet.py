@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +66,7 @@ def parquet_edges(
     *,
     source: str | None,
     target: str | None,
-    weight: str | None,
+    weight: str | Literal[False] | None,
     say: Callable[[str], None],
 ) -> tuple[Names, NDArray[np.float64] | None]:
     """Ends of all edges and their weights if there are any; ``say`` reports which columns were taken."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ def from_tables(
     *,
     source: str | None = None,
     target: str | None = None,
-    weight: str | None = None,
+    weight: str | Literal[False] | None = None,
     node: str | None = None,
     feature: str | None = None,
     value: str | None = None,
@@ -62,10 +62,10 @@ def from_tables(
         Columns of ``edges`` with the two nodes; by default two whose names say so (from and to, buyer and seller),
         else the first two that are no dates, amounts or row numbers, or two that have names in common where
         these have none; a warning tells where more than two were left to choose from.
-    weight : str, optional
+    weight : str or False, optional
         Column of ``edges``; by default the first other one that is called weight, value, count, strength
-        or alike, else the graph is unweighted. Repeated edges, in either direction, count once without
-        weights and add up with them; ``graph.n_edges`` tells how many are left.
+        or alike, else the graph is unweighted, as it is with False. Repeated edges, in either direction, count once
+        without weights and add up with them; ``graph.n_edges`` tells how many are left.
     node, feature : str, optional
         Columns of ``features``; by default the first two, or the index and the first column where the index
         holds the nodes. ``node`` is also that of ``labels``.
@@ -122,7 +122,14 @@ def from_tables(
     AttributedGraph(nodes=3, edges=2, features=2, feature_entries=3)
     """
     check_unknown(unknown)
-    named = {"source": source, "target": target, "weight": weight, "node": node, "feature": feature, "value": value}
+    named = {
+        "source": source,
+        "target": target,
+        "weight": None if weight is False else weight,
+        "node": node,
+        "feature": feature,
+        "value": value,
+    }
     check_attributes(**named, label=label, id_column=id_column, label_column=label_column)
     if label_column is not None and (nodes is None or labels is not None):
         raise ParameterError("is a column of nodes, for labels that come with them", parameter="label_column")
@@ -156,7 +163,7 @@ def from_tables(
 
 
 def edge_columns(
-    table: ArrowTable, source: str | None, target: str | None, weight: str | None
+    table: ArrowTable, source: str | None, target: str | None, weight: str | Literal[False] | None
 ) -> tuple[str, str, str | None]:
     """Columns with the two nodes and the weights: those given, else those that their names or their order say."""
     names = table.names_of_columns
@@ -170,7 +177,7 @@ def edge_columns(
     if not given:
         ends.warn(table.role, repr(source), repr(target))
     if weight is not None:
-        return source, target, weight
+        return source, target, None if weight is False else weight
     others = [name for name in names if name not in (source, target)]
     at = weight_among(others, (), lambda at: table.is_numeric(others[at]))
     if at is not None:
