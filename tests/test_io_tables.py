@@ -77,8 +77,8 @@ class TestEveryMaker:
         same(graph, from_edges(pairs(EDGES), features, weights=[1.5, 2.0, 1.0, 9.0]))
 
     def test_a_column_of_another_name_is_passed_over_with_a_warning(self, make):
-        table = make(EDGES | {"year": [1990, 1991, 1992, 1993]})
-        with pytest.warns(HopscaleWarning, match="'year' of edges is passed over; .*weight='year'") as caught:
+        table = make(EDGES | {"year": [1990, 1991, 1992, 1993], "trips": [3, 1, 2, 2]})
+        with pytest.warns(HopscaleWarning, match="'trips' of edges is passed over; .*weight='trips'") as caught:
             graph = from_tables(table)
         assert caught[0].filename == __file__
         same(graph, from_edges(pairs(EDGES)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,9 @@ from hopscale.exceptions import GraphError, ParameterError, Setting, in_short, w
 from hopscale.graph import AttributedGraph
 from hopscale.io.arrow import ArrowTable
 from hopscale.io.assemble import FeatureEntries, assemble, label_array
-from hopscale.io.columns import WIDE_TABLE, ends_among, is_amount_name, is_node_name, weight_among
+from hopscale.io.columns import WIDE_TABLE, is_amount_name, weight_among
+from hopscale.io.end_columns import choose_ends, weight_to_suggest
+from hopscale.io.ids import both_ends
 from hopscale.io.index_column import ids_as_column
 from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown, known_rows, listing, rows_of
 from hopscale.io.node_table import encode_nodes, table_of_nodes
@@ -30,7 +32,7 @@ def from_tables(
     *,
     source: str | None = None,
     target: str | None = None,
-    weight: str | None = None,
+    weight: str | Literal[False] | None = None,
     node_column: str | None = None,
     feature: str | None = None,
     value: str | None = None,
@@ -57,11 +59,12 @@ def from_tables(
         empty lists mean no features.
     source, target : str, optional
         Columns of ``edges`` with the two nodes; by default two whose names say so (from and to, buyer and seller),
-        else the first two.
-    weight : str, optional
+        else the first two that are no dates, amounts or row numbers, or two that have names in common where
+        these have none; a warning tells where more than two were left to choose from.
+    weight : str or False, optional
         Column of ``edges``; by default the first other one that is called weight, value, count, strength
-        or alike, else the graph is unweighted. Repeated edges, in either direction, count once without
-        weights and add up with them; ``graph.n_edges`` tells how many are left.
+        or alike, else the graph is unweighted, as it is with False. Repeated edges, in either direction, count once
+        without weights and add up with them; ``graph.n_edges`` tells how many are left.
     node_column, feature : str, optional
         Columns of ``features``; by default the first two, or the index and the first column where the index
         holds the nodes. ``node_column`` is also that of ``labels``.
@@ -117,13 +120,15 @@ def from_tables(
     AttributedGraph(nodes=3, edges=2, features=2, feature_entries=3)
     """
     check_unknown(unknown)
-    check_attributes(source=source, target=target, weight=weight, feature=feature, value=value)
+    check_attributes(
+        source=source, target=target, weight=None if weight is False else weight, feature=feature, value=value
+    )
     check_attributes(node_column=node_column, id_column=id_column, label_column=label_column)
     if label_column is not None and nodes is None and labels is None:
         raise ParameterError("is a column of labels or of nodes, of which there are none", parameter="label_column")
     table = ArrowTable(edges, "edges")
     source, target, weight = edge_columns(table, source, target, weight)
-    ends = Names.beside([table.names(source, 0), table.names(target, 1)]).ordered()
+    ends = both_ends(table.names(source, 0), table.names(target, 1), table.role).ordered()
     entries = (
         None
         if features is None
@@ -159,26 +164,30 @@ def from_tables(
 
 
 def edge_columns(
-    table: ArrowTable, source: str | None, target: str | None, weight: str | None
+    table: ArrowTable, source: str | None, target: str | None, weight: str | Literal[False] | None
 ) -> tuple[str, str, str | None]:
     """Columns with the two nodes and the weights: those given, else those that their names or their order say."""
     names = table.names_of_columns
     given = [name for name in (source, target) if name is not None]
-    left = [names[at] for at in (*ends_among(names), *range(len(names))) if names[at] not in given]
+    ends = choose_ends(names, lambda at: table.sample(names[at]))
+    left = [names[at] for at in (*ends.at, *range(len(names))) if names[at] not in given]
     source = left.pop(0) if source is None else source
     target = left.pop(0) if target is None else target
     if source == target and names.count(source) < 2:
         raise GraphError(f"{table.role}: column {in_short(source)} cannot be both ends of the edges")
+    if not given:
+        ends.warn(table.role, repr(source), repr(target))
     if weight is not None:
-        return source, target, weight
+        return source, target, None if weight is False else weight
     others = [name for name in names if name not in (source, target)]
     at = weight_among(others, (), lambda at: table.is_numeric(others[at]))
     if at is not None:
         return source, target, others[at]
-    numeric = next((name for name in others if table.is_numeric(name) and not is_node_name(name)), None)
-    if numeric is not None and not given:
-        setting = Setting("weight", numeric)
-        warn(f"the column {numeric!r} of {table.role} is passed over; if it holds the weights, give ", setting)
+    passed_over = [at for at, name in enumerate(names) if name in others and table.is_numeric(name)]
+    numeric = None if given else weight_to_suggest(names, passed_over, lambda at: table.sample(names[at]))
+    if numeric is not None:
+        setting = Setting("weight", names[numeric])
+        warn(f"the column {names[numeric]!r} of {table.role} is passed over; if it holds the weights, give ", setting)
     return source, target, None
 
 
@@ -212,8 +221,9 @@ def _value_column(table: ArrowTable, node: str | None, feature: str | None) -> s
 
 def _labels(
     table: ArrowTable, node: str | None, label: str | None, unknown: Unknown, nodes: NDArray[Any]
-) -> NDArray[Any]:
-    """Labels of all nodes; a node may be listed twice if it says the same."""
+) -> tuple[NDArray[Any], str]:
+    """Labels of all nodes, and the name of their column; a node may be listed twice if it says the same."""
+    called = table.names_of_columns[-1] if label is None else label
     given: dict[Any, Any] = {}
     column = table.column(label, -1, nulls=True).to_pylist()
     named = table.names(node, 0)
@@ -225,10 +235,11 @@ def _labels(
             )
     known = rows_of(Names.of(given), nodes) >= 0
     if known.all() or not known.any() or unknown == "error":
-        return label_array(given, nodes)  # which refuses unknown nodes among them
+        return label_array(given, nodes), called  # which refuses unknown nodes among them
     left_out = [name for name, meets in zip(given, known, strict=True) if not meets]
     warn(
         f"the labels of {len(left_out)} node(s) are left out: {listing(left_out)} are in neither the edges nor the "
         "features"
     )
-    return label_array({name: given[name] for name, meets in zip(given, known, strict=True) if meets}, nodes)
+    kept = {name: given[name] for name, meets in zip(given, known, strict=True) if meets}
+    return label_array(kept, nodes), called
