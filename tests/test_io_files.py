@@ -122,8 +122,8 @@ class TestWhichColumnIsTheWeight:
 
     @pytest.mark.parametrize("cells", [("5", "6"), ("-1", "inf"), ("", "0.5")])
     def test_numbers_under_another_name_are_passed_over_with_a_warning(self, write, cells):
-        path = write("e.csv", "source,target,time\n0,1,{}\n1,2,{}\n".format(*cells))
-        with pytest.warns(HopscaleWarning, match=r"e\.csv: 'time' is passed over; .*weight='time'") as caught:
+        path = write("e.csv", "source,target,trips\n0,1,{}\n1,2,{}\n".format(*cells))
+        with pytest.warns(HopscaleWarning, match=r"e\.csv: 'trips' is passed over; .*weight='trips'") as caught:
             graph = read_graph(path)
         assert caught[0].filename == __file__
         same(graph, from_edges(self.ENDS))

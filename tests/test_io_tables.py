@@ -63,7 +63,7 @@ class TestEveryMaker:
             source="from",
             target="to",
             weight="how",
-            node="who",
+            node_column="who",
             feature="what",
             value="n",
         )
@@ -77,8 +77,8 @@ class TestEveryMaker:
         same(graph, from_edges(pairs(EDGES), features, weights=[1.5, 2.0, 1.0, 9.0]))
 
     def test_a_column_of_another_name_is_passed_over_with_a_warning(self, make):
-        table = make(EDGES | {"year": [1990, 1991, 1992, 1993]})
-        with pytest.warns(HopscaleWarning, match="'year' of edges is passed over; .*weight='year'") as caught:
+        table = make(EDGES | {"year": [1990, 1991, 1992, 1993], "trips": [3, 1, 2, 2]})
+        with pytest.warns(HopscaleWarning, match="'trips' of edges is passed over; .*weight='trips'") as caught:
             graph = from_tables(table)
         assert caught[0].filename == __file__
         same(graph, from_edges(pairs(EDGES)))
@@ -149,7 +149,7 @@ class TestEveryMaker:
             "c": "x",
             "d": None,
         }
-        by_name = from_tables(make(EDGES), labels=make(labels), node="id", label="age")
+        by_name = from_tables(make(EDGES), labels=make(labels), node_column="id", label_column="age")
         assert dict(zip(by_name.node_ids, by_name.labels, strict=True)) == {"a": 2, "b": 3, "c": 1, "d": 4}
 
     def test_missing_values_are_refused_with_their_row(self, make):

@@ -346,7 +346,9 @@ class TestTables:
         table = self.LABELS.assign(team="x").set_index("user")[["team", "class"]]
         with pytest.raises(GraphError, match=r"'user'.*reset_index\(\).*node"):
             from_tables(edge_frame(), labels=table)
-        graph = from_tables(edge_frame(), labels=table.sample(frac=1, random_state=0), node="user", label="class")
+        graph = from_tables(
+            edge_frame(), labels=table.sample(frac=1, random_state=0), node_column="user", label_column="class"
+        )
         assert dense(graph)["labels"] == dict(zip(IDS, CLASSES, strict=True))
 
     def test_a_column_that_was_kept_beside_the_index_is_taken_once(self):

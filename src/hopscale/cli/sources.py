@@ -40,6 +40,7 @@ class GraphFiles:
     source: str | None = None
     target: str | None = None
     weight: str | None = None
+    no_weight: bool = False
     value: str | None = None
     id_column: str | None = None
     columns: dict[str, str] | None = None
@@ -88,6 +89,8 @@ class GraphFiles:
         for option, has_table in (("id_column", self.node_table is not None), ("columns", self.has_table)):
             if getattr(self, option) and not has_table:
                 raise click.UsageError(f"{flag(option)} speaks of a node table: give --nodes")
+        if self.no_weight and self.weight is not None:
+            raise click.UsageError("give either --weight or --no-weight")
         if self._given.count(STREAM) > 1:
             raise click.UsageError("only one of the files can come from standard input")
         if self.name is not None:
@@ -118,6 +121,8 @@ class GraphFiles:
         }
         settings |= {name: sys.stdin.buffer if path == STREAM else path for name, path in files.items()}
         settings["header"] = {name: self.header if header is None else header for name, header in headers.items()}
+        if settings.pop("no_weight"):
+            settings["weight"] = False
         return read_graph(**settings, say=say, **more)
 
     def read_for(self, model: NodeEmbedding, *, say: Callable[[str], None]) -> AttributedGraph:
@@ -183,6 +188,7 @@ _GRAPH_OPTIONS = (
     click.option("--source", help="Column of --edges with one node.  [default: by its name, else the first]"),
     click.option("--target", help="Column of --edges with the other node.  [default: by its name, else the second]"),
     click.option("--weight", help="Column of --edges with the weights.  [default: by its name]"),
+    click.option("--no-weight", is_flag=True, help="Edges have no weights, whatever the names of columns say."),
     click.option("--value", help="Column of --features with the values.  [default: the third, if it is called so]"),
     click.option(
         "--id", "id_column", help="Column of --nodes with the ids.  [default: that with most ids of the edges]"

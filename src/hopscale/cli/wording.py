@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from hopscale.exceptions import Setting
 
 __all__ = ["as_option", "flag"]
@@ -22,12 +24,12 @@ def flag(parameter: str) -> str:
 def as_option(setting: Setting) -> str:
     """A parameter that a message names, as one would type it.
 
-    >>> as_option(Setting("walk_length", 3)), as_option(Setting("ego", False))
-    ('--walk-length 3', '--no-ego')
+    >>> as_option(Setting("walk_length", 3)), as_option(Setting("ego", False)), as_option(Setting("weight", "a b"))
+    ('--walk-length 3', '--no-ego', "--weight 'a b'")
     """
     option = flag(setting.name)
     if setting.value is None or setting.value is True:
         return option
     if isinstance(setting.value, dict):
-        return " ".join(f"{option} {name}={value}" for name, value in setting.value.items())
-    return f"--no-{option[2:]}" if setting.value is False else f"{option} {setting.value}"
+        return " ".join(f"{option} {shlex.quote(f'{name}={value}')}" for name, value in setting.value.items())
+    return f"--no-{option[2:]}" if setting.value is False else f"{option} {shlex.quote(str(setting.value))}"

@@ -17,6 +17,7 @@ from hopscale.names import name_array, repeated_name
 __all__ = ["ArrowTable"]
 
 _COLUMNS = ": every column must hold text, or numbers, or lists of one of them, under a name of its own"
+_SAMPLE = 100  # cells
 
 
 class ArrowTable:
@@ -47,6 +48,11 @@ class ArrowTable:
                 f"the first is in row {row}"
             )
         return column
+
+    def sample(self, name: str) -> list[str]:
+        """Some cells of a column as text, but for missing ones."""
+        column = self._table.column(self._table.column_names.index(name))
+        return [str(value) for value in column.slice(0, _SAMPLE).to_pylist() if value is not None]
 
     def others(self, first: str | None, second: str | None) -> list[str]:
         """Columns besides two, which are given by name, else the first and the second."""

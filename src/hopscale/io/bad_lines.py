@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -13,6 +14,8 @@ from hopscale.io.content import as_text
 __all__ = ["BadLines", "blanked"]
 
 _LISTED = 10
+_FEW = 5  # bad lines, which are skipped whatever the length of a file
+_DETAIL = re.compile("'[^']*'|[0-9]+")  # in which reasons of one kind differ
 _ADVICE = ("; to leave such lines out, give ", Setting("skip_bad_lines", True))
 _NO_TEXT = re.compile("[\0\udc80-\udcff]")
 
@@ -52,9 +55,17 @@ class BadLines:
         return blanked(data, wrong)
 
     def warn(self, count: int) -> None:
-        """Tell which lines were skipped, if any, while ``count`` rows were read."""
+        """Tell which lines were skipped, if any, while ``count`` rows were read; refuse to skip most of a file."""
         if not self.why:
             return
+        if len(self.why) > max(count, _FEW):
+            kinds = [_DETAIL.sub("", why) for why in self.why.values()]
+            often, times = Counter(kinds).most_common(1)[0]
+            line, why = min((line, why) for line, why in self.why.items() if _DETAIL.sub("", why) == often)
+            raise FileFormatError(
+                f"{self.path}: {len(self.why)} of {len(self.why) + count} {self.unit}s are bad, too many to skip; "
+                f"{times} of them as {self.unit} {line}: {why}"
+            )
         lines = sorted(self.why)
         listed = ", ".join(f"{self.unit} {line} ({self.why[line]})" for line in lines[:_LISTED])
         more = f" and {len(lines) - _LISTED} more" if len(lines) > _LISTED else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -13,7 +13,6 @@ __all__ = [
     "all_whole",
     "are_fractions",
     "are_times",
-    "ends_among",
     "has_digits_only",
     "is_amount_name",
     "is_column_word",
@@ -21,6 +20,7 @@ __all__ = [
     "is_number",
     "is_whole",
     "pair_of_nodes",
+    "pairs_of_nodes",
     "weight_among",
     "words_of",
 ]
@@ -59,7 +59,12 @@ _ENDS = """
     doctor/patient regulator/target drug/target enzyme/substrate ligand/receptor local/remote client/server
     pre/post presynaptic/postsynaptic hypernym/hyponym broader/narrower premise/conclusion cause/effect
     query/reference query/subject query/hit before/after old/new home/away
-    von/nach quelle/ziel origen/destino origine/destination fuente/destino expediteur/destinataire
+    reviewer/reviewed player/opponent account/counterparty retweeter/tweeter
+    following/followed caller/receiver caller/called caller/recipient tenant/landlord lessee/lessor shipper/consignee
+    von/nach von/an quelle/ziel absender/empfänger sender/empfänger käufer/verkäufer kunde/lieferant mieter/vermieter
+    zahler/empfänger auftraggeber/empfänger origen/destino fuente/destino emisor/receptor remitente/destinatario
+    comprador/vendedor pagador/beneficiario origine/destination source/cible de/vers
+    expediteur/destinataire expéditeur/destinataire émetteur/récepteur acheteur/vendeur client/fournisseur
 """
 _MOST_COLUMNS = 50  # among which the two are looked for
 
@@ -89,10 +94,12 @@ _AMOUNTS = """
     weight weights w wt wgt value values val count counts cnt amount amounts amt score scores strength strengths freq
     frequency frequencies similarity sim tfidf
 """
+_ABOUT = "type kind class category group label name title port country city state region date time year"
 _NODES = "id ids node nodes nodeid vertex vertices source target src dst from to"
 _CONTRASTS: list[tuple[str, str]] = [(pair.partition("/")[0], pair.partition("/")[2]) for pair in _ENDS.split()]
 _COLUMN_WORDS = frozenset(_COLUMNS.split()) | {word for pair in _CONTRASTS for word in pair}
 _AMOUNT_WORDS, _NODE_WORDS = frozenset(_AMOUNTS.split()), frozenset(_NODES.split())
+_ABOUT_WORDS = frozenset(_ABOUT.split())  # in names of columns that describe a node
 
 
 def is_whole(text: str) -> bool:
@@ -183,20 +190,6 @@ def is_amount_name(column: str) -> bool:
     return bool(words) and words[-1] in _AMOUNT_WORDS and is_column_word(column)
 
 
-def ends_among(columns: Sequence[str]) -> tuple[int, int]:
-    """Positions of the columns that hold the two nodes of an edge: by their names, else the first two.
-
-    pandas writes its index as a first column without a name, which is passed over.
-
-    Examples
-    --------
-    >>> ends_among(["date", "from", "to"]), ends_among(["actor", "movie", "year"]), ends_among(["", "who", "likes"])
-    ((1, 2), (0, 1), (1, 2))
-    """
-    has_index = len(columns) > 2 and not columns[0]
-    return pair_of_nodes(columns) or (int(has_index), int(has_index) + 1)
-
-
 def weight_among(columns: Sequence[str], ends: Sequence[int], has_numbers: Callable[[int], bool]) -> int | None:
     """Position of the column that holds weights by its name, if there is one.
 
@@ -231,10 +224,19 @@ def are_times(cells: Sequence[str]) -> bool:
     return bool(numbers) and any(all(low <= number < high for number in numbers) for low, high in spans)
 
 
-def pair_of_nodes(columns: Sequence[str], *, by_marks: bool = True) -> tuple[int, int] | None:
+def pair_of_nodes(
+    columns: Sequence[str],
+    *,
+    by_marks: bool = True,
+    unlikely: Collection[int] = (),
+    perhaps_times: Collection[int] = (),
+) -> tuple[int, int] | None:
     """Positions of two columns that hold the ends of an edge by their names, wherever they stand.
 
-    ``by_marks=False`` leaves out those that only a letter or a digit tells apart, which names of nodes may do as well.
+    Of several pairs the names source, target, from, to, id and alike win, then those of one word and those that end in
+    id; types, names and ports of nodes come last, and columns that are ``unlikely`` after them. Those that
+    are ``perhaps_times`` decide between other names. ``by_marks=False`` leaves out columns that only a letter or a
+    digit tells apart, which names of nodes may do as well.
 
     Examples
     --------
@@ -242,11 +244,34 @@ def pair_of_nodes(columns: Sequence[str], *, by_marks: bool = True) -> tuple[int
     ((2, 3), (0, 1))
     >>> pair_of_nodes(["user_1", "user_2"]), pair_of_nodes(["user_1", "user_2"], by_marks=False)
     ((0, 1), None)
+    >>> pair_of_nodes(["source_name", "source", "target_name", "target"])
+    (1, 3)
     """
+
+    def order(pair: tuple[int, int]) -> tuple[bool, bool, int]:
+        rank = max(_rank(columns[at]) for at in pair)
+        are_times = rank > 0 and all(at in perhaps_times for at in pair)
+        return any(at in unlikely for at in pair), are_times, rank
+
+    return min(pairs_of_nodes(columns, by_marks=by_marks), key=order, default=None)
+
+
+def pairs_of_nodes(columns: Sequence[str], *, by_marks: bool = True) -> list[tuple[int, int]]:
+    """Positions of all pairs of columns that may hold the ends of an edge by their names."""
     words = [words_of(column) for column in columns[:_MOST_COLUMNS]]
     contrasts = _CONTRASTS if by_marks else [pair for pair in _CONTRASTS if not any(map(_is_mark, pair))]
     pairs = combinations(range(len(words)), 2)
-    return next((pair for pair in pairs if _is_pair(words[pair[0]], words[pair[1]], contrasts)), None)
+    return [pair for pair in pairs if _is_pair(words[pair[0]], words[pair[1]], contrasts)]
+
+
+def _rank(column: str) -> int:
+    """How far the name of a column is from one that can only mean a node."""
+    words = words_of(column)
+    if is_node_name(column):
+        return 0
+    if words[-1] in _ABOUT_WORDS:
+        return 3
+    return 1 if (len(words) == 1 and not _is_mark(words[0])) or words[-1] == "id" else 2
 
 
 def _is_pair(one: list[str], other: list[str], contrasts: Sequence[tuple[str, str]]) -> bool:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hopscale._core import _native
 from hopscale.exceptions import FileFormatError, Setting, in_short, warn
+from hopscale.features.cells import NumberFormat, number_format
 from hopscale.io.columns import MISSING_WORDS, is_column_word, is_whole
 from hopscale.io.faults import Expected, lines_of, misshapen
 from hopscale.io.header import undecided
@@ -26,6 +27,7 @@ __all__ = ["Columns", "read_columns"]
 # Names of each group of columns, and the amounts if there are any.
 _Columns = tuple[list[Names], NDArray[np.float64] | None]
 
+_PLAIN = NumberFormat()
 _BATCH = 1 << 11  # rows that are taken apart at once
 
 
@@ -36,6 +38,7 @@ class Columns:
     rows: Rows  # without lines that were skipped
     names: list[Names]  # one for each group of columns
     amounts: NDArray[np.float64] | None
+    format: NumberFormat = _PLAIN  # of the amounts
 
     def without_first(self, read: Callable[[Rows], Columns]) -> Columns:
         """The same without the first row, which names the columns; ``read`` reads rows as these were read."""
@@ -46,7 +49,7 @@ class Columns:
         rows = rows.from_line(second)
         if any(np.isin(group.codes[1:], group.codes[0]).any() for group in self.names):
             return read(rows)  # which looks for the lines that repeat it
-        return Columns(rows, list(map(_without_first, self.names)), self.amounts)
+        return Columns(rows, list(map(_without_first, self.names)), self.amounts, self.format)
 
     def of_whole_nodes(self) -> Columns:
         """The same without rows whose first name is no whole number; those are bad, as nodes of the edges all are."""
@@ -68,7 +71,8 @@ class Columns:
         kept = np.ones(len(self.names[0]), dtype=bool)
         kept[[row for row, line in zip(rows.tolist(), lines, strict=True) if line in faults]] = False
         names = [Names(group.codes[kept], group.vocabulary).ordered() for group in self.names]
-        return Columns(_without(self.rows, faults), names, None if self.amounts is None else self.amounts[kept])
+        amounts = None if self.amounts is None else self.amounts[kept]
+        return Columns(_without(self.rows, faults), names, amounts, self.format)
 
 
 def _without_first(names: Names) -> Names:
@@ -115,6 +119,9 @@ def read_columns(
     if read is None:
         raise FileFormatError(f"{rows.path} cannot be read as text in columns")
     columns = Columns(rows, *read)
+    if amount_at is not None and columns.amounts is not None and np.isnan(columns.amounts).any():
+        columns = _with_commas(columns, amount_at)
+        expected = replace(expected, format=columns.format)
     odd = _odd_names(rows, groups, required, columns.names)
     if odd - MISSING_WORDS or not _are_amounts(columns.amounts):
         suspects = _suspects(columns, groups, required)
@@ -124,6 +131,19 @@ def read_columns(
         _warn_of_header(columns, required)
     _warn_of_gaps(columns.rows, odd & MISSING_WORDS, columns.names)
     return columns
+
+
+def _with_commas(columns: Columns, amount_at: int) -> Columns:
+    """The same with amounts that have commas between thousands, or decimal ones, if all are written in one way."""
+    read = _in_bulk(columns.rows, [(amount_at,)], None)
+    if read is None:
+        return columns
+    [[texts], _] = read
+    written = texts.vocabulary.tolist()
+    how = number_format(written, np.bincount(texts.codes, minlength=len(written)))
+    if how is None or not how.comma:
+        return columns
+    return replace(columns, amounts=how.parse(written)[texts.codes], format=how)
 
 
 def _without(rows: Rows, faults: dict[int, str]) -> Rows:

@@ -6,13 +6,16 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import FileFormatError, Setting, warn
-from hopscale.io.columns import are_fractions, are_times, ends_among, is_node_name, is_number, weight_among
+from hopscale.exceptions import FileFormatError, Setting, in_short, warn
+from hopscale.features.cells import number_format
+from hopscale.io.columns import are_fractions, are_times, is_amount_name, is_number, weight_among
 from hopscale.io.delimited import Columns, read_columns
+from hopscale.io.end_columns import Ends, choose_ends, weight_to_suggest
 from hopscale.io.header import is_header
 from hopscale.io.naming import Names, in_part
 from hopscale.io.rows import Rows
@@ -23,12 +26,18 @@ _LOOKED_AT = 100  # names
 
 
 def read_edges(
-    rows: Rows, *, source: str | None, target: str | None, weight: str | None, say: Callable[[str], None]
+    rows: Rows,
+    *,
+    source: str | None,
+    target: str | None,
+    weight: str | Literal[False] | None,
+    say: Callable[[str], None],
 ) -> tuple[Names, NDArray[np.float64] | None]:
     """Ends of all edges, as text, and their weights if there are any; ``say`` reports which columns were taken."""
     rows = rows.checked("source,target or source,target,weight")
-    ends_at = _ends_at(rows, source, target)
-    weight_at = rows.position(weight) if weight is not None else _weight_at(rows, ends_at)
+    ends = _ends(rows, source, target)
+    ends_at = ends.at
+    weight_at = None if weight is False else _weight_at(rows, ends_at) if weight is None else rows.position(weight)
     if weight_at is not None:
         rows = replace(rows, is_open=False)  # it has a weight
     # Edges have no direction: in the order of the file, so that nodes are seen in it.
@@ -38,14 +47,18 @@ def read_edges(
     columns = read(rows)
     if rows.is_open and _first_is_header(columns, ends_at):
         columns = columns.without_first(read)
+        ends = _ends(columns.rows, source, target)
+        if ends.at != ends_at:  # by the names of the columns, which are known by now
+            return read_edges(columns.rows, source=source, target=target, weight=weight, say=say)
     rows = columns.rows
     if source is None and target is None:
         refuse_fractions(columns.names[0], rows.path, [rows.called(at) for at in ends_at])
     rows.bad.warn(len(columns.names[0]))
+    ends.warn(str(rows.path), *map(rows.called, ends_at))
     passed_over = [at for at in range(rows.width) if at not in (*ends_at, weight_at)]
-    say(_understood(rows, ends_at, weight_at, passed_over))
+    say(_understood(rows, ends_at, weight_at, columns.format.words, passed_over))
     if weight_at is None and weight is None:
-        _warn_of_numbers(rows, passed_over)
+        _warn_of_weights(rows, passed_over)
     if columns.amounts is not None and (zeros := int((columns.amounts == 0).sum())):
         say(f"{rows.path}: {zeros} edge(s) of weight 0 count as none; their nodes stay")
     return columns.names[0], columns.amounts
@@ -63,17 +76,18 @@ def refuse_fractions(ends: Names, path: str | os.PathLike[str], columns: Sequenc
         )
 
 
-def _ends_at(rows: Rows, source: str | None, target: str | None) -> tuple[int, int]:
-    """Columns of the two nodes: those named, else those that the header or the order says."""
+def _ends(rows: Rows, source: str | None, target: str | None) -> Ends:
+    """Columns of the two nodes: those named, else those that the header, the cells or the order say."""
     named = [None if name is None else rows.position(name) for name in (source, target)]
-    found = ends_among(rows.header[: rows.width] if rows.header else [str(at) for at in range(rows.width)])
+    names = rows.header[: rows.width] if rows.header else [str(at + 1) for at in range(rows.width)]
+    chosen = choose_ends(names, partial(_cells, rows), has_header=rows.header is not None)
     if named != [None, None]:
-        left = [at for at in (*found, *range(rows.width)) if at not in named]
+        left = [at for at in (*chosen.at, *range(rows.width)) if at not in named]
         first, second = (left.pop(0) if at is None else at for at in named)
-        found = first, second
-    if found[0] == found[1]:
-        raise FileFormatError(f"{rows.path}: {rows.called(found[0])} cannot be both ends of the edges")
-    return found
+        chosen = Ends((first, second))
+    if chosen.at[0] == chosen.at[1]:
+        raise FileFormatError(f"{rows.path}: {rows.called(chosen.at[0])} cannot be both ends of the edges")
+    return chosen
 
 
 def _weight_at(rows: Rows, ends_at: tuple[int, int]) -> int | None:
@@ -87,8 +101,14 @@ def _weight_at(rows: Rows, ends_at: tuple[int, int]) -> int | None:
     return None if are_times([cells[others[0]] for cells in rows.sample if len(cells) == rows.width]) else others[0]
 
 
+def _cells(rows: Rows, at: int) -> list[str]:
+    """Some cells of a column, without that of a first row that may name the columns."""
+    return [cells[at] for cells in rows.sample[rows.is_open :] if len(cells) == rows.width and cells[at]]
+
+
 def _has_numbers(rows: Rows, at: int) -> bool:
-    return any(is_number(cells[at]) for cells in rows.sample if at < len(cells))
+    cells = _cells(rows, at)
+    return any(map(is_number, cells)) or number_format(cells, np.ones(len(cells))) is not None
 
 
 def _first_is_header(columns: Columns, ends_at: tuple[int, int]) -> bool:
@@ -104,23 +124,32 @@ def _first_is_header(columns: Columns, ends_at: tuple[int, int]) -> bool:
     return is_header(columns.rows, sorted(ends_at), alone, len(others))
 
 
-def _warn_of_numbers(rows: Rows, passed_over: list[int]) -> None:
-    """Numbers may well be weights."""
-    for at in passed_over:
-        name = rows.header[at] if rows.header else str(at + 1)
-        if _has_numbers(rows, at) and name and not is_node_name(name):
+def _warn_of_weights(rows: Rows, passed_over: list[int]) -> None:
+    """Numbers may well be weights, and a column that is called so should have some."""
+    names = rows.header[: rows.width] if rows.header else [str(at + 1) for at in range(rows.width)]
+    for at in passed_over if rows.header else ():
+        if is_amount_name(names[at]) and (cells := _cells(rows, at)):
             warn(
-                f"{rows.path}: {rows.called(at)} is passed over; if it holds the weights of the edges, give ",
-                Setting("weight", name),
+                f"{rows.path}: {rows.called(at)} is passed over: by its name it holds weights, but its cells, such as "
+                f"{in_short(cells[0])}, are no numbers"
             )
-            return
+    numbers = weight_to_suggest(names, passed_over, partial(_cells, rows))
+    if numbers is not None:
+        warn(
+            f"{rows.path}: {rows.called(numbers)} is passed over; if it holds the weights of the edges, give ",
+            Setting("weight", names[numbers]),
+        )
 
 
-def _understood(rows: Rows, ends_at: tuple[int, int], weight_at: int | None, passed_over: list[int]) -> str:
+def _understood(
+    rows: Rows, ends_at: tuple[int, int], weight_at: int | None, written: str, passed_over: list[int]
+) -> str:
     parts = [
         f"{rows.path}: {rows.first_line}",
         f"nodes are {rows.called(ends_at[0])} and {rows.called(ends_at[1])}",
-        "no weights" if weight_at is None else f"weights are {rows.called(weight_at)}",
+        "no weights"
+        if weight_at is None
+        else f"weights are {rows.called(weight_at)}" + (f" ({written})" if written else ""),
     ]
     if passed_over:
         parts.append(f"passed over: {in_part([rows.called(at) for at in passed_over])}")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import in_short
+from hopscale.features.cells import NumberFormat
 from hopscale.io.rows import Rows, records
 
 __all__ = ["Expected", "cells_per_line", "lines_of", "misshapen"]
@@ -27,6 +28,7 @@ class Expected:
     required: Sequence[int]  # columns that must not be empty
     amount_at: int | None
     amount: str  # what that column holds
+    format: NumberFormat | None = None  # of the amounts, if they are not plain
 
     def fault(self, cells: list[str]) -> str | None:
         """What is wrong with a row."""
@@ -41,9 +43,11 @@ class Expected:
             return None
         cell = cells[self.amount_at]
         try:
-            number = float(cell)
+            number = float(self.format.parse([cell])[0] if self.format and self.format.comma else cell)
         except ValueError:
             return f"the {self.amount} is {in_short(cell)}, which is not a number"
+        if self.format and self.format.comma and math.isnan(number):
+            return f"the {self.amount} is {in_short(cell)}, while in other lines {self.format.words}"
         is_amount = math.isfinite(number) and number >= 0
         return None if is_amount else f"the {self.amount} is {cell}, but must be finite and not negative"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from hopscale.io.edge_file import read_edges
 from hopscale.io.feature_file import like_nodes, read_feature_rows
 from hopscale.io.feature_json import read_feature_json, refuse_json_table
 from hopscale.io.graphml import read_gml, read_graphml
-from hopscale.io.ids import whole_if_all
+from hopscale.io.ids import edge_ids
 from hopscale.io.label_file import read_labels
 from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown, known_rows
 from hopscale.io.node_file import read_node_table
@@ -50,7 +50,7 @@ def read_graph(
     nodes: _File | None = None,
     source: str | None = None,
     target: str | None = None,
-    weight: str | None = None,
+    weight: str | Literal[False] | None = None,
     value: str | None = None,
     id_column: str | None = None,
     node_column: str | None = None,
@@ -87,11 +87,13 @@ def read_graph(
     source, target : str, optional
         Columns of ``edges`` with the two nodes, by name, or by number from "1" on where no column has that
         name. By default two whose names say so, wherever they stand (from and to, buyer and seller, user_a and
-        user_b), else the first two.
+        user_b), else the first two that are no dates, amounts or row numbers, or two that have names in common where
+        these have none; a warning tells where more than two were left to choose from.
     weight, value : str, optional
         Column of ``edges`` with the weights and of ``features`` with the values, by name or number. By default
         the first other column that is called weight, value, count, strength or alike; without a header the third of
-        three, if it holds numbers that are no times.
+        three, if it holds numbers that are no times. Numbers may have commas between thousands, or decimal commas,
+        where all of a column can be read so. ``weight=False`` leaves edges without weights.
     id_column : str, optional
         Column of ``nodes`` with the ids; by default the one that has most ids of the edges.
     node_column, label_column : str, optional
@@ -113,7 +115,8 @@ def read_graph(
     skip_bad_lines : bool, default=False
         Skip lines that cannot be read, with a warning that counts and lists them: with too few or too many cells,
         without a node or a feature, with a weight or value that is none, with a quote that is not closed, with
-        bytes that are no UTF-8 text, or with the header again. By default the first of them is refused.
+        bytes that are no UTF-8 text, or with the header again. A file is refused of which more than half the lines
+        are bad. By default the first of them is refused.
     self_loops : bool, default=False
         Keep self-loops.
     directed : {"error", "symmetrize"}, default="error"
@@ -146,11 +149,11 @@ def read_graph(
     Notes
     -----
     Ids are whole numbers if all ids in the edge file are, and then in all files; else they are text
-    in all files. The same holds for the names of features. A number with leading zeros is text. Repeated
-    edges and entries count once without weights or values and add up with them; ``graph.n_edges`` tells
-    how many edges are left of the lines, without self-loops unless they are kept. An edge of weight zero
-    is none, but its nodes are nodes. Text files must be UTF-8 and may be packed with gzip; lines at the top that
-    start with "# " or "% " are comments.
+    in all files. The same holds for the names of features. Among ids that are whole numbers 7.0 is 7. A number
+    with leading zeros is text. Repeated edges and entries count once without weights or values and add up with
+    them; ``graph.n_edges`` tells how many edges are left of the lines, without self-loops unless they are kept. An edge
+    of weight zero is none, but its nodes are nodes. Text files must be UTF-8 and may be packed with gzip; lines at the
+    top that start with "# " or "% " are comments.
 
     A cell is missing if it is empty. A line without a node, a feature, or a weight or value where there is a column of
     them is bad; a node with an empty label has none. Words such as NA, null or NaN are names of nodes and features like
@@ -171,7 +174,7 @@ def read_graph(
     array([4, 9])
     """
     check_unknown(unknown)
-    check_attributes(source=source, target=target, weight=weight, value=value)
+    check_attributes(source=source, target=target, weight=None if weight is False else weight, value=value)
     check_attributes(node_column=node_column, label_column=label_column, id_column=id_column)
     check_kinds(columns)
     files = _Files(
@@ -248,14 +251,17 @@ class _Files:
     max_unpacked: int | str | None
     say: Callable[[str], None]
 
-    def edges(self, file: _File, **columns: str | None) -> tuple[Names, NDArray[np.float64] | None]:
+    def edges(
+        self, file: _File, *, weight: str | Literal[False] | None, **columns: str | None
+    ) -> tuple[Names, NDArray[np.float64] | None]:
         """Ends and weights of all edges."""
         path, data = self._content(file)
         if is_parquet(data):
             table = parquet_table(data, path, self.max_unpacked, by_node=False)
-            return parquet_edges(table, self._bad(path, "row"), **columns, say=self.say)
-        ends, weights = read_edges(self._rows(path, data, "edges", 2, columns), **columns, say=self.say)
-        return whole_if_all(ends), weights
+            return parquet_edges(table, self._bad(path, "row"), **columns, weight=weight, say=self.say)
+        rows = self._rows(path, data, "edges", 2, {**columns, "weight": None if weight is False else weight})
+        ends, weights = read_edges(rows, **columns, weight=weight, say=self.say)
+        return edge_ids(ends), weights
 
     def features(self, file: _File, nodes: NDArray[Any], *, value: str | None, unknown: Unknown) -> FeatureEntries:
         """Entries of the feature matrix, by the names of ``nodes``, those of the edges."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 from xml.parsers import expat
 
 from hopscale.exceptions import DirectedGraphError, FileFormatError, GraphError, MissingPackageError, Setting, in_short
@@ -31,8 +31,8 @@ def read_gml(path: str | os.PathLike[str], **settings: Any) -> AttributedGraph:
     Parameters
     ----------
     path : path-like
-    weight : str, optional
-        Edge attribute, "weight" by default, if edges have it.
+    weight : str or False, optional
+        Edge attribute, "weight" by default, if edges have it; False for none.
     label : str, optional
         Node attribute to keep as labels.
     columns, encoder : optional
@@ -58,7 +58,7 @@ def _read(
     kind: str,
     parse: Callable[[Any, bytes], Any],
     *,
-    weight: str | None = None,
+    weight: str | Literal[False] | None = None,
     label: str | None = None,
     columns: Mapping[str, Any] | None = None,
     encoder: Any = None,
@@ -86,7 +86,7 @@ def _read(
         made = from_networkx(
             graph,
             features=chosen or None,
-            weight="weight" if weight is None else weight,
+            weight="weight" if weight is None else None if weight is False else weight,
             label=label,
             columns=columns,
             encoder=encoder,

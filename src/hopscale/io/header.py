@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError, Setting, in_short, warn
+from hopscale.features.cells import number_format
 from hopscale.io.columns import (
     MISSING_WORDS,
     has_digits_only,
@@ -67,11 +68,11 @@ def obvious(rows: Sequence[list[str]], *, node_columns: int) -> bool | None:
     first, others = rows[0], _others(rows)
     if first[0] == "" and len(first) > 1 and all(cell and not has_digits_only(cell) for cell in first[1:]):
         return True
-    if any(map(is_number, first)):
+    if any(map(_is_any_number, first)):
         return False
     for at, cell in enumerate(first):
         below = [row[at] for row in others if at < len(row) and not is_missing_cell(row[at])]
-        has_numbers = below and sum(map(is_number, below)) >= 0.8 * len(below)  # some lines may be bad
+        has_numbers = below and sum(map(_is_any_number, below)) >= 0.8 * len(below)  # some lines may be bad
         if has_numbers and not is_missing_cell(cell):
             return True
     pair: Sequence[int] | None = range(node_columns)
@@ -164,6 +165,11 @@ def is_missing_cell(cell: str) -> bool:
     (True, False)
     """
     return cell.strip().lower() in _MISSING
+
+
+def _is_any_number(cell: str) -> bool:
+    """Whether a cell is a number, be it with commas."""
+    return is_number(cell) or ("," in cell and number_format([cell], np.ones(1)) is not None)
 
 
 def _others(rows: Sequence[list[str]]) -> list[list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,9 @@ from hopscale.exceptions import GraphError, ParameterError, Setting, in_short, w
 from hopscale.graph import AttributedGraph
 from hopscale.io.arrow import ArrowTable
 from hopscale.io.assemble import FeatureEntries, assemble, label_array
-from hopscale.io.columns import WIDE_TABLE, ends_among, is_amount_name, is_node_name, weight_among
+from hopscale.io.columns import WIDE_TABLE, is_amount_name, weight_among
+from hopscale.io.end_columns import choose_ends, weight_to_suggest
+from hopscale.io.ids import both_ends
 from hopscale.io.index_column import ids_as_column
 from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown, known_rows, listing, rows_of
 from hopscale.io.node_table import encode_nodes, table_of_nodes
@@ -30,12 +32,11 @@ def from_tables(
     *,
     source: str | None = None,
     target: str | None = None,
-    weight: str | None = None,
-    node: str | None = None,
+    weight: str | Literal[False] | None = None,
+    node_column: str | None = None,
     feature: str | None = None,
     value: str | None = None,
     labels: Any = None,
-    label: str | None = None,
     nodes: Any = None,
     id_column: str | None = None,
     label_column: str | None = None,
@@ -58,22 +59,21 @@ def from_tables(
         empty lists mean no features.
     source, target : str, optional
         Columns of ``edges`` with the two nodes; by default two whose names say so (from and to, buyer and seller),
-        else the first two.
-    weight : str, optional
+        else the first two that are no dates, amounts or row numbers, or two that have names in common where
+        these have none; a warning tells where more than two were left to choose from.
+    weight : str or False, optional
         Column of ``edges``; by default the first other one that is called weight, value, count, strength
-        or alike, else the graph is unweighted. Repeated edges, in either direction, count once without
-        weights and add up with them; ``graph.n_edges`` tells how many are left.
-    node, feature : str, optional
+        or alike, else the graph is unweighted, as it is with False. Repeated edges, in either direction, count once
+        without weights and add up with them; ``graph.n_edges`` tells how many are left.
+    node_column, feature : str, optional
         Columns of ``features``; by default the first two, or the index and the first column where the index
-        holds the nodes. ``node`` is also that of ``labels``.
+        holds the nodes. ``node_column`` is also that of ``labels``.
     value : str, optional
         Column of ``features``; by default the third and last column if it is called value, weight,
         count, score or alike. Other columns are refused unless ``feature`` is given: a wide table would
         be misread.
     labels : table, optional
         One (node, label) a row, or a Series with the nodes as index.
-    label : str, optional
-        Column of ``labels``; by default the last.
     nodes : table or mapping of columns, optional
         An ordinary table with a node a row, whatever its columns hold: categories, numbers, dates, lists, text. They
         become features by :class:`~hopscale.FeatureEncoder`; ``print(graph.encoder)`` tells what was understood.
@@ -81,7 +81,8 @@ def from_tables(
     id_column : str, optional
         Column of ``nodes`` with the ids, or the name of its index. By default the one that has most ids of the edges.
     label_column : str, optional
-        Column of ``nodes`` with the labels, which is then no feature.
+        Column of ``labels``; by default the last. Without ``labels`` it is a column of ``nodes``, which is then no
+        feature.
     columns : dict, optional
         Kinds of columns of ``nodes`` that are not to be guessed, as in ``{"age": "number", "notes": "drop"}``.
     encoder : FeatureEncoder, optional
@@ -119,23 +120,33 @@ def from_tables(
     AttributedGraph(nodes=3, edges=2, features=2, feature_entries=3)
     """
     check_unknown(unknown)
-    named = {"source": source, "target": target, "weight": weight, "node": node, "feature": feature, "value": value}
-    check_attributes(**named, label=label, id_column=id_column, label_column=label_column)
-    if label_column is not None and (nodes is None or labels is not None):
-        raise ParameterError("is a column of nodes, for labels that come with them", parameter="label_column")
+    check_attributes(
+        source=source, target=target, weight=None if weight is False else weight, feature=feature, value=value
+    )
+    check_attributes(node_column=node_column, id_column=id_column, label_column=label_column)
+    if label_column is not None and nodes is None and labels is None:
+        raise ParameterError("is a column of labels or of nodes, of which there are none", parameter="label_column")
     table = ArrowTable(edges, "edges")
     source, target, weight = edge_columns(table, source, target, weight)
-    ends = Names.beside([table.names(source, 0), table.names(target, 1)]).ordered()
+    ends = both_ends(table.names(source, 0), table.names(target, 1), table.role).ordered()
     entries = (
         None
         if features is None
-        else feature_entries(ArrowTable(ids_as_column(features, "features", node), "features"), node, feature, value)
+        else feature_entries(
+            ArrowTable(ids_as_column(features, "features", node_column), "features"), node_column, feature, value
+        )
     )
     if entries is not None and unknown == "error":
         known_rows(entries.listed, ends.vocabulary, source="features", things="nodes of the edges")
     column = None
     if labels is not None:
-        column = partial(_labels, ArrowTable(ids_as_column(labels, "labels", node), "labels"), node, label, unknown)
+        column = partial(
+            _labels,
+            ArrowTable(ids_as_column(labels, "labels", node_column), "labels"),
+            node_column,
+            label_column,
+            unknown,
+        )
     weights = None if weight is None else table.amounts(weight)
     encoded = None
     if nodes is not None:
@@ -143,7 +154,7 @@ def from_tables(
             table_of_nodes(nodes),
             ends.vocabulary,
             id_column=id_column,
-            label_column=label_column,
+            label_column=label_column if labels is None else None,
             columns=columns,
             encoder=encoder,
         )
@@ -153,26 +164,30 @@ def from_tables(
 
 
 def edge_columns(
-    table: ArrowTable, source: str | None, target: str | None, weight: str | None
+    table: ArrowTable, source: str | None, target: str | None, weight: str | Literal[False] | None
 ) -> tuple[str, str, str | None]:
     """Columns with the two nodes and the weights: those given, else those that their names or their order say."""
     names = table.names_of_columns
     given = [name for name in (source, target) if name is not None]
-    left = [names[at] for at in (*ends_among(names), *range(len(names))) if names[at] not in given]
+    ends = choose_ends(names, lambda at: table.sample(names[at]))
+    left = [names[at] for at in (*ends.at, *range(len(names))) if names[at] not in given]
     source = left.pop(0) if source is None else source
     target = left.pop(0) if target is None else target
     if source == target and names.count(source) < 2:
         raise GraphError(f"{table.role}: column {in_short(source)} cannot be both ends of the edges")
+    if not given:
+        ends.warn(table.role, repr(source), repr(target))
     if weight is not None:
-        return source, target, weight
+        return source, target, None if weight is False else weight
     others = [name for name in names if name not in (source, target)]
     at = weight_among(others, (), lambda at: table.is_numeric(others[at]))
     if at is not None:
         return source, target, others[at]
-    numeric = next((name for name in others if table.is_numeric(name) and not is_node_name(name)), None)
-    if numeric is not None and not given:
-        setting = Setting("weight", numeric)
-        warn(f"the column {numeric!r} of {table.role} is passed over; if it holds the weights, give ", setting)
+    passed_over = [at for at, name in enumerate(names) if name in others and table.is_numeric(name)]
+    numeric = None if given else weight_to_suggest(names, passed_over, lambda at: table.sample(names[at]))
+    if numeric is not None:
+        setting = Setting("weight", names[numeric])
+        warn(f"the column {names[numeric]!r} of {table.role} is passed over; if it holds the weights, give ", setting)
     return source, target, None
 
 
@@ -199,7 +214,7 @@ def _value_column(table: ArrowTable, node: str | None, feature: str | None) -> s
     if others and feature is None:
         raise GraphError(
             f"features has the columns {table.names_of_columns}; expected node, feature and perhaps value, with one "
-            f"feature of a node a row: name the columns with node, feature and value. {WIDE_TABLE}"
+            f"feature of a node a row: name the columns with node_column, feature and value. {WIDE_TABLE}"
         )
     return None
 
