@@ -20,7 +20,7 @@ from hopscale.io.header import is_header
 from hopscale.io.naming import Names, in_part
 from hopscale.io.rows import Rows
 
-__all__ = ["read_edges", "refuse_fractions"]
+__all__ = ["read_edges", "refuse_fractions", "what_became_of"]
 
 _LOOKED_AT = 100  # names
 
@@ -62,6 +62,18 @@ def read_edges(
     if columns.amounts is not None and (zeros := int((columns.amounts == 0).sum())):
         say(f"{rows.path}: {zeros} edge(s) of weight 0 count as none; their nodes stay")
     return columns.names[0], columns.amounts
+
+
+def what_became_of(ends: Names, weights: NDArray[np.float64] | None, n_edges: int, *, self_loops: bool) -> str:
+    """How many self-loops were dropped and repeated edges merged in a graph of ``n_edges``; nothing if none were."""
+    is_edge = np.ones(len(ends), dtype=bool) if weights is None else weights > 0
+    is_loop = ends.codes[:, 0] == ends.codes[:, 1]
+    dropped = 0 if self_loops else int((is_edge & is_loop).sum())
+    merged = int(is_edge.sum()) - dropped - n_edges
+    parts = [f"{dropped:,} self-loop(s) dropped"] if dropped else []
+    if merged:
+        parts.append(f"{merged:,} repeated edge(s) merged" + ("" if weights is None else ", their weights added up"))
+    return ", ".join(parts)
 
 
 def refuse_fractions(ends: Names, path: str | os.PathLike[str], columns: Sequence[str]) -> None:
