@@ -48,6 +48,16 @@ def write_files(folder: Path, edges: int, entries: int) -> None:
     arrow_csv.write_csv(
         pa.table({"node": names, "label": tags[:10][np.arange(NODES) % 10]}), folder / "labels.csv", plain
     )
+    countries = np.array(["FR", "DE", "US", "JP", "BR"], dtype=object)
+    people = {
+        "user": names,
+        "country": countries[rng.integers(0, 5, NODES)],
+        "age": rng.integers(18, 80, NODES),
+        "income": rng.lognormal(10, 1, NODES).round(2),
+        "joined": np.datetime_as_string(np.datetime64("2015-01-01") + rng.integers(0, 3650, NODES)).astype(object),
+        "tags": tags[:200][rng.integers(0, 200, NODES)] + ";" + tags[:200][rng.integers(0, 200, NODES)],
+    }
+    arrow_csv.write_csv(pa.table(people), folder / "people.csv", plain)
     lists = np.split(features, np.flatnonzero(np.diff(nodes)) + 1)
     listed = {str(node): own.tolist() for node, own in zip(np.unique(nodes).tolist(), lists, strict=True)}
     (folder / "lists.json").write_text(json.dumps(listed))
@@ -80,27 +90,30 @@ def cases(folder: Path) -> dict[str, tuple[str, Callable[[], Any], Callable[[], 
     def labels() -> Any:
         return arrow("features.csv", *entries)(), arrow("labels.csv", "node", "label")()
 
-    coded, plain, numbers = "pyarrow, dictionaries", "pyarrow, text", "pyarrow, integers"
+    def table_of_nodes() -> Any:
+        return read_graph(folder / "text.csv", nodes=folder / "people.csv")
+
+    def both() -> Any:
+        return arrow("text.csv", *ends)(), arrow("people.csv", "user", "country", "joined", "tags")()
+
+    coded, numbers = "pyarrow, dictionaries", "pyarrow, integers"
     return {
         "CSV, names": (coded, graph("text.csv"), arrow("text.csv", *ends)),
         "CSV, names in quotes": (coded, graph("quoted.csv"), arrow("quoted.csv", *ends)),
         "CSV, whole numbers": (coded, graph("whole.csv"), arrow("whole.csv", *ends)),
-        "Parquet, names": (
-            coded,
-            lambda: from_tables(table("text.parquet", *ends)),
-            lambda: table("text.parquet", *ends),
-        ),
-        "Parquet, names, as text": (plain, lambda: from_tables(table("text.parquet")), lambda: table("text.parquet")),
-        "Parquet, whole numbers": (
-            numbers,
-            lambda: from_tables(table("whole.parquet")),
-            lambda: table("whole.parquet"),
-        ),
+        "Parquet, names": (coded, graph("text.parquet"), lambda: table("text.parquet", *ends)),
+        "Parquet, whole numbers": (numbers, graph("whole.parquet"), lambda: table("whole.parquet")),
         "JSON, numbers of features": ("json.load", graph(few, "lists.json"), load("lists.json")),
         "JSON, names of features": ("json.load", graph(few, "tags.json"), load("tags.json")),
         "JSON, features and values": ("json.load", graph(few, "values.json"), load("values.json")),
         "CSV, features": (coded, graph(few_names, "features.csv"), arrow("features.csv", *entries)),
         "CSV, features and labels": (coded, graph(few_names, "features.csv", "labels.csv"), labels),
+        "CSV, names and a table of nodes, encoded": (coded, table_of_nodes, both),
+        "CSV, names and features": (
+            coded,
+            graph("text.csv", "features.csv"),
+            lambda: (arrow("text.csv", *ends)(), arrow("features.csv", *entries)()),
+        ),
     }
 
 

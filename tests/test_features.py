@@ -55,7 +55,7 @@ class TestKinds:
         cells = ["a", None, "b", float("nan"), "b", "a"]
         assert fitted(cells)[1]["x=missing"] == [0, 1, 0, 1, 0, 0]
         assert "x=missing" not in fitted(cells, missing="ignore")[1]
-        assert "x=missing" not in fitted(cells, min_count=3, kind="number")[1]
+        assert "x=missing" not in fitted([1, None, 2, None, 2, 1], min_count=3, kind="number")[1]
 
     @pytest.mark.parametrize("text", ["", "NA", "n/a", "-", "null", "None", "?", "nan", " NaN ", "missing"])
     def test_texts_that_stand_for_nothing(self, text):
@@ -166,6 +166,31 @@ class TestKinds:
     def test_day_and_month_that_cannot_be_told_apart_are_not_guessed(self):
         _, columns, about = fitted(["01/02/2021", "03/04/2021", "05/06/2022", "07/08/2022"] * 3)
         assert list(columns) == ["x=2021", "x=2022"]
+        assert "cannot be told apart" in about.why
+
+    def test_several_ways_of_writing(self):
+        days = [f"20{15 + i % 6}-0{1 + i % 9}-{10 + i % 17}" for i in range(40)]
+        ways = ["{2}.{1}.{0}", "{0}-{1}-{2}T01:00:00Z", "{0}-{1}-{2}", "{2} {month} {0}"]
+        months = dict(
+            zip(
+                range(1, 13),
+                ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"],
+                strict=True,
+            )
+        )
+        parts = [day.split("-") for day in days]
+        mixed = [ways[i % 4].format(*own, month=months[int(own[1])]) for i, own in enumerate(parts)]
+        encoder, columns, about = fitted(mixed)
+        assert about.kind == "date"
+        assert "several ways, day before month" in about.why
+        assert columns == fitted(days)[1]
+        assert len(columns) == 6
+        again = restored_encoder(encoder_state(encoder)).transform({"x": mixed})
+        assert again.toarray().T.tolist() == list(columns.values())
+
+    def test_days_and_months_that_cannot_be_told_apart_among_others(self):
+        _, columns, about = fitted(["2020-01-31", "02/03/2021", "2020-05-06", "04/05/2021"] * 5)
+        assert list(columns) == ["x=2020", "x=2021"]
         assert "cannot be told apart" in about.why
 
     def test_many_years_are_binned(self):
@@ -283,6 +308,27 @@ class TestDropped:
 
 
 class TestOverrides:
+    @pytest.mark.parametrize(
+        ("kind", "cells"),
+        [
+            ("number", ["1", "2.5", "many"]),
+            ("spline", ["1", "2.5", "many"]),
+            ("date", ["2020-01-01", "2021-02-02", "soon"]),
+            ("boolean", ["yes", "no", "perhaps"]),
+            ("signed", ["[0.5, 1]", "[1, 2]", "long"]),
+        ],
+    )
+    def test_cells_that_cannot_be_read_are_counted_or_refused(self, kind, cells):
+        _, _, about = fitted(cells * 4 + [None], kind)
+        assert (
+            f"as asked{', signed' * (kind == 'signed')}; 4 of 12 cells give no feature, such as '{cells[2]}'"
+            in about.why
+        )
+        with pytest.raises(
+            ParameterError, match=f"column 'x' of the node table: no cell can be read as .*'{cells[2]}'"
+        ):
+            fitted([cells[2], None, f"{cells[2]} or so"], kind)
+
     def test_a_kind_for_each_column(self):
         table = {
             "a": column([3, 5, 9]),

@@ -174,8 +174,20 @@ class TestZerosAndGaps:
         edges, labels = tmp_path / "e.csv", tmp_path / "l.csv"
         edges.write_text("0,1\n1,2\n2,3\n")
         labels.write_text("id,country\n0,FR\n1,NA\n2,NA\n3,DE\n")
-        with pytest.warns(HopscaleWarning, match=r"l\.csv: 'NA' is a class of 2 node\(s\)"):
-            assert read_graph(edges, labels=labels).labels.tolist() == ["FR", "NA", "NA", "DE"]
+        assert read_graph(edges, labels=labels).labels.tolist() == ["FR", "NA", "NA", "DE"]  # Namibia
+        labels.write_text("id,team\n0,reds\n1,NA\n2,?\n3,blues\n")
+        with pytest.warns(HopscaleWarning, match=r"l\.csv: 2 label\(s\) are taken for missing, '\?', 'NA'; if that is"):
+            found = read_graph(edges, labels=labels).labels.tolist()
+        assert found == ["reds", None, None, "blues"]
+        nodes = tmp_path / "n.csv"
+        nodes.write_text(
+            labels.read_text()
+            .replace("team", "team,age")
+            .replace("s\n", "s,1\n")
+            .replace("A\n", "A,2\n")
+            .replace("?", "?,3")
+        )
+        assert read_graph(edges, nodes=nodes, label_column="team").labels.tolist() == found
 
 
 class TestWhatIsNoEdgeFile:

@@ -318,10 +318,31 @@ class TestLabels:
 
     def test_labels_of_other_nodes_are_left_out_with_a_warning(self, write):
         path = write("l.csv", "id,kind\n0,x\n98,y\n1,z\n99,y\n98,x\n")
-        with pytest.warns(HopscaleWarning, match=r"l\.csv: the labels of 2 node\(s\) .* 98, 99, .*line 3") as caught:
+        with pytest.warns(HopscaleWarning, match=r"l\.csv: the labels of 2 of 4 nodes .* 98, 99, .*line 3") as caught:
             graph = read_graph(write("e.csv", self.EDGES), labels=path)
         assert caught[0].filename == __file__
         assert graph.labels.tolist() == ["x", "z", None]
+
+    def test_the_column_that_is_left_is_the_label(self, write):
+        edges = write("e.csv", self.EDGES)
+        path = write("l.csv", "kind,id\nx,0\ny,1\nx,2\n")
+        assert read_graph(edges, labels=path, node_column="id").labels.tolist() == ["x", "y", "x"]
+        path = write("l.csv", "kind,size,id\nx,5,0\ny,6,1\nx,7,2\n")
+        assert "name that of the labels with label_column" in refused(edges, labels=path, node_column="id")
+        with pytest.warns(HopscaleWarning, match="the last of 3 columns, 'id', is taken for the labels.*label_column"):
+            read_graph(edges, labels=write("l.csv", "kind,size,id\n0,5,8\n1,6,9\n"))
+
+    def test_ids_as_spreadsheets_write_them(self, write):
+        path = write("l.csv", "account,kind\n2.0,x\n0.0,y\n1.0,z\n")
+        assert read_graph(write("e.csv", self.EDGES), labels=path).labels.tolist() == ["y", "z", "x"]
+
+    def test_classes_that_differ_in_case_or_blanks_alone(self, write):
+        path = write("l.csv", "id,kind\n0,gamers\n1,GAMERS \n2,coders\n")
+        with pytest.warns(HopscaleWarning, match=r"l.csv: 'GAMERS' and 'gamers' are classes of their own"):
+            read_graph(write("e.csv", self.EDGES), labels=path)
+        nodes = write("n.csv", "id,kind,x\n0,gamers,a\n1,GAMERS,b\n2,coders,a\n")
+        with pytest.warns(HopscaleWarning, match=r"column 'kind': 'GAMERS' and 'gamers' are classes of their own"):
+            read_graph(write("e.csv", self.EDGES), nodes=nodes, label_column="kind")
 
     def test_a_series_of_pandas(self, write):
         path = write("l.csv", ",kind\nann,x\nbob,y\n")

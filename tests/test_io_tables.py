@@ -63,7 +63,7 @@ class TestEveryMaker:
             source="from",
             target="to",
             weight="how",
-            node="who",
+            node_column="who",
             feature="what",
             value="n",
         )
@@ -149,7 +149,7 @@ class TestEveryMaker:
             "c": "x",
             "d": None,
         }
-        by_name = from_tables(make(EDGES), labels=make(labels), node="id", label="age")
+        by_name = from_tables(make(EDGES), labels=make(labels), node_column="id", label_column="age")
         assert dict(zip(by_name.node_ids, by_name.labels, strict=True)) == {"a": 2, "b": 3, "c": 1, "d": 4}
 
     def test_missing_values_are_refused_with_their_row(self, make):

@@ -131,6 +131,28 @@ class TestTables:
             graph = from_tables(EDGES, nodes=table, label_column="team", columns={"shirt": "drop"})
         assert not any(name.startswith("shirt") for name in graph.feature_names)
 
+    def test_labels_of_another_table_that_a_feature_gives_away(self, tmp_path):
+        table = people()
+        labels = pd.DataFrame({"who": table["handle"], "side": table["team"]}).sample(frac=1, random_state=0)
+        same = r"'team' says the same as the label 'side'.*columns=.'team': 'drop'"
+        with pytest.warns(HopscaleWarning, match=same):
+            from_tables(EDGES, nodes=table, labels=labels)
+        paths = [tmp_path / name for name in ("edges.csv", "nodes.csv", "labels.csv", "labels.parquet")]
+        for path, frame in zip(paths, (EDGES, pd.DataFrame(table), labels), strict=False):
+            frame.to_csv(path, index=False)
+        labels.to_parquet(paths[3], index=False)
+        for path in paths[2:]:
+            with pytest.warns(HopscaleWarning, match=same):
+                read_graph(paths[0], nodes=paths[1], labels=path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            read_graph(paths[0], nodes=paths[1], labels=paths[2], columns={"team": "drop"}, header=True)
+
+    def test_a_feature_that_is_called_as_the_label(self):
+        labels = pd.DataFrame({"who": RING, "age": ["young" if i < 7 else "old" for i in range(40)]})
+        with pytest.warns(HopscaleWarning, match="'age' has the name of the label.*columns=.'age': 'drop'"):
+            from_tables(EDGES, nodes=people(), labels=labels)
+
     @pytest.mark.parametrize(
         ("label", "expected"),
         [(["1", "2"], [1, 2]), (["0.5", "2"], [0.5, 2.0]), ([1.5, None], [1.5, np.nan]), (["a", "NA"], ["a", None])],
@@ -192,9 +214,50 @@ class TestIds:
 
     def test_a_table_of_others_is_refused(self):
         with pytest.raises(
-            GraphError, match="no column of the node table has ids of the edges, which have 'pal0'; it has handle: 'p1'"
+            GraphError, match=r"no column .* holds ids that are those of the edges, such as 'pal0'; it has handle: 'p1'"
         ):
             from_tables(EDGES, nodes={"handle": ["p1", "p2"], "x": [1, 2]})
+
+    def test_a_column_of_some_ids_is_named(self):
+        edges = pd.DataFrame({"u": [1, 2], "v": [2, 3]})
+        with pytest.raises(GraphError, match="50% of the values of 'who' are some, but others cannot be"):
+            from_tables(edges, nodes={"who": ["1", "bob"], "x": ["p", "q"]})
+
+    @pytest.mark.parametrize(
+        ("spelt", "what"), [(str.upper, "upper and lower case"), (lambda name: "00" + name, "leading zeros")]
+    )
+    @pytest.mark.parametrize("same", [0, 2])
+    def test_ids_that_are_spelt_otherwise_are_refused(self, spelt, what, same):
+        names = RING if what.startswith("upper") else list(map(str, range(7, 47)))
+        edges = pd.DataFrame({"from": names, "to": [*names[1:], names[0]]})
+        table = {**people(), "handle": [*names[:same], *map(spelt, names[same:])]}
+        with pytest.raises(GraphError, match=f"100% of .* would be, but for {what}.*id_column"):
+            from_tables(edges, nodes=table)
+        table["handle"] = [*names[:15], *map(spelt, names[15:])]
+        with pytest.warns(
+            HopscaleWarning, match=f"only 15 of the 40 ids .* 25 of the 40 .*; 100% would be, but for {what}"
+        ):
+            from_tables(edges, nodes=table)
+
+    def test_a_column_that_counts_the_rows_is_not_taken_for_ids(self):
+        nodes = [i * 37 % 1009 for i in range(1, 200)]
+        edges = pd.DataFrame({"u": nodes, "v": [*nodes[1:], nodes[0]]})
+        table = {
+            "row_nr": list(range(1, 200)),
+            "account": [f"ACC-{i}" for i in nodes],
+            "x": ["a", "b", "c"] * 66 + ["a"],
+        }
+        with pytest.raises(GraphError, match=r"only 4\d of the 199 ids.*'row_nr'.*seems to count the rows.*id_column"):
+            from_tables(edges, nodes=table)
+        with pytest.warns(HopscaleWarning, match=r"only 4\d of the 199 ids"):
+            from_tables(edges, nodes=table, id_column="row_nr")
+
+    def test_a_contradiction_names_the_column_of_the_ids(self):
+        table = {"rank": ["pal1", "pal2", "pal2"], "name": ["a", "b", "c"]}
+        with pytest.raises(
+            GraphError, match="'rank' was taken for the ids; if another names the nodes, give id_column"
+        ):
+            from_tables(EDGES, nodes=table)
 
     def test_repeated_rows(self):
         table = people([*RING, "pal3", "pal5"])
@@ -363,6 +426,22 @@ class TestCommands:
         done = self.run("transform", "m.safetensors", "--edges", "e.csv", "--nodes", "new.csv", "-o", "w.csv")
         assert done.exit_code == 0, done.output
         assert len((folder / "w.csv").read_text().splitlines()) == 3
+
+    def test_nodes_that_the_model_knows_need_no_row(self, folder):
+        done = self.run(
+            "embed", "--edges", "edges.csv", "--nodes", "nodes.csv", "--window", 1, "--dimensions", 8, "--keep-graph",
+            "--save", "m.safetensors", "-o", "v.csv",
+        )  # fmt: skip
+        assert done.exit_code == 0, done.output
+        (folder / "new.csv").write_text("handle,country,age,tags,team\npal101,DE,21,tea,red\npal102,FR,22,go;tea,red\n")
+        (folder / "e.csv").write_text("source,target\npal1,pal101\npal2,pal102\npal3,pal102\n")
+        command = ["extend", "m.safetensors", "--edges", "e.csv", "--nodes", "new.csv", "-o", "w.csv"]
+        done = self.run(*command)
+        assert done.exit_code == 0, done.output
+        assert "not in the node table" not in done.stderr
+        with (folder / "e.csv").open("a") as file:
+            file.write("pal3,pal103\n")
+        assert "1 of the 3 new nodes have no features, such as 'pal103'" in self.run(*command).stderr
 
     def test_quiet_is_quiet(self, folder):
         done = self.run("embed", "--edges", "edges.csv", "--nodes", "nodes.csv", "--dimensions", 4, "-q", "-o", "v.csv")

@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 import hopscale
 from hopscale import MUSAE, AttributedGraph, evaluate, from_edges, from_networkx, from_pyg, from_tables, read_graph
 from hopscale.exceptions import GraphError, HopscaleWarning, UnknownNodeError
+from hopscale.features import binned, signed
 from hopscale.tasks import few_shot, likely_task, node_classification, node_regression, summarize, transfer
 
 IDS = [f"n{i}" for i in range(24)]
@@ -345,7 +346,9 @@ class TestTables:
         table = self.LABELS.assign(team="x").set_index("user")[["team", "class"]]
         with pytest.raises(GraphError, match=r"'user'.*reset_index\(\).*node"):
             from_tables(edge_frame(), labels=table)
-        graph = from_tables(edge_frame(), labels=table.sample(frac=1, random_state=0), node="user", label="class")
+        graph = from_tables(
+            edge_frame(), labels=table.sample(frac=1, random_state=0), node_column="user", label_column="class"
+        )
         assert dense(graph)["labels"] == dict(zip(IDS, CLASSES, strict=True))
 
     def test_a_column_that_was_kept_beside_the_index_is_taken_once(self):
@@ -455,3 +458,21 @@ class TestOutput:
             model["nobody"]
         with pytest.raises(UnknownNodeError, match="nobody"):
             model[[some[0], "nobody"]]
+
+
+@pytest.mark.parametrize("make", [binned, signed])
+def test_dense_features_keep_the_index(make):
+    graphs = []
+    for order in ORDERS:
+        features, names = make(frame(order) - 30)
+        assert names[0].startswith("x")
+        assert features.index.tolist() == frame(order).index.tolist()
+        graphs.append(from_edges(RING, features, node_ids=IDS, feature_names=names))
+    assert (graphs[0].features != graphs[1].features).nnz == 0
+    matrix, _ = make(VALUES - 30)
+    assert (graphs[1].features != matrix).nnz == 0
+    with pytest.raises(GraphError, match="default index"):
+        from_edges(RING, make(pd.DataFrame(VALUES))[0], node_ids=IDS)
+    for table in (pl.DataFrame(VALUES), pa.table({"x": VALUES[:, 0]}), pd.Series(VALUES[:, 0])):
+        with pytest.raises(GraphError, match="to_numpy"):
+            make(table)

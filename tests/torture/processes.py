@@ -15,6 +15,8 @@ from hopscale.exceptions import HopscaleError
 FOREIGN = 70  # exit code of a process that ends with an exception of another family
 _HANDLED = (signal.SIGINT, signal.SIGTERM)
 _PATIENCE = 60  # seconds after which a process that was sent a signal hangs
+# Printed where a callback or a finaliser, which cannot raise, was interrupted: nothing else hears of the signal.
+_SWALLOWED = "Exception ignored in"
 
 
 class Process:
@@ -29,9 +31,11 @@ class Process:
             _become(run, log)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _HANDLED)
         self.status: int | None = None
+        self._sent: tuple[int, bool] | None = None
 
     def send(self, kind: int, *, group: bool = False) -> None:
         """Send a signal to the process, or to all that it has started."""
+        self._sent = kind, group
         try:
             (os.killpg if group else os.kill)(self.pid, kind)
         except ProcessLookupError:  # a group that is not made yet
@@ -47,8 +51,11 @@ class Process:
 
     def wait(self) -> int:
         """The status, once it is there."""
-        deadline = time.monotonic() + _PATIENCE
+        deadline, again = (time.monotonic() + seconds for seconds in (_PATIENCE, _PATIENCE / 10))
         while not self.has_ended():
+            if self._sent and time.monotonic() > again and _SWALLOWED in self.words():
+                again += _PATIENCE
+                self.send(self._sent[0], group=self._sent[1])  # as people do
             if time.monotonic() > deadline:
                 self.send(signal.SIGKILL, group=True)
                 os.waitpid(self.pid, 0)

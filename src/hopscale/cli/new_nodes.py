@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,11 @@ from hopscale.cli.program import Console, with_console
 from hopscale.cli.questions import MODEL
 from hopscale.cli.sources import GraphFiles, file_option, saved_model, with_graph
 from hopscale.compute.threads import effective_jobs
+from hopscale.exceptions import HopscaleWarning, warn
+from hopscale.graph import AttributedGraph
 from hopscale.io.vectors import check_exportable, write_vectors
 from hopscale.models import NodeEmbedding
+from hopscale.names import positions, shown_name
 
 __all__ = ["extend", "transform"]
 
@@ -78,7 +82,11 @@ def extend(
     hopscale extend model.safetensors --edges new.csv --features new.json -o new_vectors.csv
     """
     file_format, learner = _checked(model, files, output, format_name, n_jobs, console)
-    rows = graph_for(learner, files, console)
+    with warnings.catch_warnings():
+        # Nodes that the model knows need no row in the table of the new ones.
+        warnings.filterwarnings("ignore", ".* nodes in the edges are not in the node table", HopscaleWarning)
+        rows = graph_for(learner, files, console)
+    _warn_of_bare_nodes(rows, learner)
     console.say(f"new rows: {described(rows)}")
     (ids, vectors), seconds = timed(lambda: learner.extend(rows))
     check_exportable(ids, file_format)
@@ -87,6 +95,15 @@ def extend(
     if console.as_json:
         size = {"new_nodes": len(ids), "dimensions": vectors.shape[1], "seconds": seconds}
         console.answer({"output": str(output), **size}, [])
+
+
+def _warn_of_bare_nodes(rows: AttributedGraph, model: NodeEmbedding) -> None:
+    """Warn of new nodes without features, where there are such with features."""
+    is_new = positions(rows.node_ids, model.node_ids_) < 0
+    bare = is_new & (np.diff(rows.features.indptr) == 0)
+    if bare.any() and not bare[is_new].all():
+        first = shown_name(rows.node_ids, int(np.argmax(bare)))
+        warn(f"{int(bare.sum())} of the {int(is_new.sum())} new nodes have no features, such as {first}")
 
 
 def _checked(

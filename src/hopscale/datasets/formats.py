@@ -47,7 +47,7 @@ def _musae(entry: Published, contents: Mapping[str, bytes]) -> _Parts:
     rows, columns = _numbers(given.listed)[given.rows], _numbers(given.features)
     shape = (entry.nodes, entry.columns or int(columns.max(initial=-1)) + 1)
     target = read_rows(*source["target"], True, node_columns=1)
-    labels = read_labels(
+    labels, _ = read_labels(
         target,
         np.arange(entry.nodes),
         node_column=entry.node_column,

@@ -30,7 +30,7 @@ ENOUGH = 0.9  # of the cells must be as a kind wants them; the others count as m
 
 _MISSING = frozenset(
     ("", "-", "--", ".", "?", "na", "n/a", "#n/a", "n.a.", "nan", "null", "none", "nil", "<na>", "nat", "missing")
-)
+) | {"\\n"}
 
 BOOLEANS = {
     **dict.fromkeys(("true", "yes", "y", "t", "on", "1"), True),
@@ -163,7 +163,8 @@ def _taken_apart(text: str) -> tuple[str, str]:
 class DateFormat:
     """How a column writes its days: the order of year, month and day, or names of months."""
 
-    order: str  # ymd, compact, dmy, mdy, named, or "year" where day and month cannot be told apart
+    # ymd, compact, named, dmy, mdy, or "year" where day and month cannot be told apart; "ymd+dmy" where cells differ.
+    order: str
 
     def parse(self, texts: Sequence[str]) -> NDArray[np.datetime64]:
         """Days, NaT where a text is none."""
@@ -177,6 +178,9 @@ class DateFormat:
 
     def _parts(self, text: str) -> tuple[int, int, int]:
         nothing = (0, 0, 0)
+        if "+" in self.order:  # no text is written in two of them
+            found_in = (DateFormat(order)._parts(text) for order in self.order.split("+"))
+            return next((parts for parts in found_in if parts != nothing), nothing)
         if self.order == "named":
             found = _NAMED.match(text)
             if not found:
@@ -199,10 +203,13 @@ class DateFormat:
     @property
     def words(self) -> str:
         """What was understood, if it is not plain."""
-        told = {"dmy": "day before month", "mdy": "month before day"}
-        return told.get(
-            self.order, "day and month cannot be told apart: the year alone" if self.order == "year" else ""
-        )
+        told = {
+            "dmy": "day before month",
+            "mdy": "month before day",
+            "year": "day and month cannot be told apart: the year alone",
+        }
+        *others, last = self.order.split("+")
+        return ", ".join(part for part in ("written in several ways" if others else "", told.get(last, "")) if part)
 
 
 def date_format(texts: Sequence[str], counts: NDArray[Any]) -> DateFormat | None:
@@ -212,17 +219,26 @@ def date_format(texts: Sequence[str], counts: NDArray[Any]) -> DateFormat | None
     DateFormat(order='dmy')
     >>> date_format(["03/04/2020", "01/02/2021"], np.ones(2))
     DateFormat(order='year')
+    >>> date_format(["31/12/2020", "2021-02-01", "3 May 2020"], np.ones(3))
+    DateFormat(order='ymd+named+dmy')
     """
     enough = ENOUGH * counts.sum()
     read = {
         order: float(counts[~np.isnat(DateFormat(order).parse(texts))].sum())
         for order in ("ymd", "compact", "named", "dmy", "mdy")
     }
-    best = max(read, key=lambda order: read[order])
-    if read[best] < enough or not enough:
-        return None
     is_dotted = all("." in text for text in texts if _YEAR_LAST.fullmatch(text))  # 3.4.2020 is written day first
-    return DateFormat("year" if best == "dmy" and read["mdy"] == read["dmy"] and not is_dotted else best)
+    last = "dmy" if read["dmy"] >= read["mdy"] else "mdy"
+    if read["dmy"] == read["mdy"] and not is_dotted:
+        last = "year"
+    if not enough:
+        return None
+    best = max(read, key=lambda order: read[order])
+    if read[best] >= enough:
+        return DateFormat(last if best in ("dmy", "mdy") else best)
+    read["year"] = max(read["dmy"], read["mdy"])
+    orders = [order for order in ("ymd", "named", last) if read[order]]
+    return DateFormat("+".join(orders)) if sum(read[order] for order in orders) >= enough else None
 
 
 # Lists, vectors and words.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ from hopscale.features.base import Limits, texts_of
 from hopscale.features.cells import vector_in
 from hopscale.features.scales import bin_edges, bin_names
 from hopscale.features.table import Lists, Values
+from hopscale.indexed import frame_matrix, has_index, is_frame
 from hopscale.matrices import sound, two_dimensional
 
 __all__ = ["Vector", "binned", "signed"]
@@ -23,19 +25,20 @@ VECTOR_BINS = 5
 DEFAULT = "signed"
 
 
-def signed(matrix: Any) -> tuple[sp.csr_array, list[str]]:
+def signed(matrix: Any) -> tuple[Any, list[str]]:
     """Two features for each column of numbers, x⁺ = max(x, 0) and x⁻ = max(-x, 0).
 
     Parameters
     ----------
-    matrix : sparse matrix or array of shape (n, d)
+    matrix : sparse matrix, array or data frame of pandas of shape (n, d)
         Finite numbers of any sign, such as sentence embeddings.
 
     Returns
     -------
     features : csr_array of shape (n, 2d), float32
+        Of a data frame it is a data frame of sparse columns with the same index, by which graphs match its rows.
     names : list of str
-        ``0+``, ``0-``, ``1+``, ...
+        ``0+``, ``0-``, ``1+``, ..., or with the names of a data frame's columns.
 
     See Also
     --------
@@ -52,16 +55,17 @@ def signed(matrix: Any) -> tuple[sp.csr_array, list[str]]:
     array([[0.5, 0. , 0. , 2. ],
            [0. , 0. , 3. , 0. ]], dtype=float32)
     """
-    numbers = _numbers(matrix)
-    return _signed(numbers), [f"{at}{sign}" for at in range(numbers.shape[1]) for sign in "+-"]
+    numbers, columns = _numbers_and_columns(matrix)
+    names = [f"{column}{sign}" for column in columns for sign in "+-"]
+    return _like(matrix, _signed(numbers), names), names
 
 
-def binned(matrix: Any, bins: int = VECTOR_BINS) -> tuple[sp.csr_array, list[str]]:
+def binned(matrix: Any, bins: int = VECTOR_BINS) -> tuple[Any, list[str]]:
     """A feature for each of some bins of every column, which hold about as many rows each.
 
     Parameters
     ----------
-    matrix : sparse matrix or array of shape (n, d)
+    matrix : sparse matrix, array or data frame of pandas of shape (n, d)
         Finite numbers of any sign.
     bins : int, default=5
         Columns with fewer values than that have fewer.
@@ -69,9 +73,10 @@ def binned(matrix: Any, bins: int = VECTOR_BINS) -> tuple[sp.csr_array, list[str
     Returns
     -------
     features : csr_array of shape (n, q), float32
-        One 1 for each row and column of the matrix.
+        One 1 for each row and column of the matrix. Of a data frame it is a data frame of sparse columns with the same
+        index, by which graphs match its rows.
     names : list of str
-        ``0=..-0.5``, ``0=-0.5..0.25``, ``0=0.25..``, ...
+        ``0=..-0.5``, ``0=-0.5..0.25``, ``0=0.25..``, ..., or with the names of a data frame's columns.
 
     See Also
     --------
@@ -87,10 +92,11 @@ def binned(matrix: Any, bins: int = VECTOR_BINS) -> tuple[sp.csr_array, list[str
     >>> features.toarray().astype(int).tolist()
     [[1, 0], [1, 0], [0, 1], [0, 1]]
     """
-    numbers = _numbers(matrix)
+    numbers, columns = _numbers_and_columns(matrix)
     numbers = numbers.toarray() if sp.issparse(numbers) else numbers
     edges = _edges(numbers, whole("bins", bins, least=2))
-    return _binned(numbers, edges), _binned_names(edges)
+    names = _binned_names(edges, columns)
+    return _like(matrix, _binned(numbers, edges), names), names
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,7 @@ class Vector:
     @property
     def names(self) -> list[str]:
         if self.method == "binned":
-            return _binned_names(self.edges)
+            return _binned_names(self.edges, range(self.width))
         return [f"{at}{sign}" for at in range(self.width) for sign in "+-"]
 
     def encode(self, values: Values) -> tuple[sp.csr_array, NDArray[np.bool_]]:
@@ -125,6 +131,28 @@ class Vector:
             return _signed(vectors), known
         matrix = _binned(vectors, self.edges)
         return matrix if known.all() else sp.csr_array(sp.diags_array(known.astype(np.float32)) @ matrix), known
+
+
+def _numbers_and_columns(matrix: Any) -> tuple[Any, Iterable[Any]]:
+    """A matrix of finite numbers, and what its columns are called."""
+    if is_frame(matrix):
+        return _numbers(frame_matrix(matrix)[0].toarray()), [str(name) for name in matrix.columns]
+    if has_index(matrix) or hasattr(matrix, "__arrow_c_stream__") or hasattr(matrix, "__dataframe__"):
+        raise GraphError(
+            f"expected a matrix or a data frame of pandas, not {type(matrix).__name__}: pass .to_numpy(), with rows in "
+            "the order of the nodes, or give the table to from_tables(edges, nodes=...)"
+        )
+    numbers = _numbers(matrix)
+    return numbers, range(numbers.shape[1])
+
+
+def _like(matrix: Any, features: sp.csr_array, names: list[str]) -> Any:
+    """Features as a data frame with the index of ``matrix``, if that is one."""
+    if not is_frame(matrix):
+        return features
+    import pandas as pd
+
+    return pd.DataFrame.sparse.from_spmatrix(features, index=matrix.index, columns=names)
 
 
 def _numbers(matrix: Any) -> Any:
@@ -180,8 +208,10 @@ def _binned(numbers: NDArray[np.float64], edges: list[list[float]]) -> sp.csr_ar
     return sp.csr_array((ones, columns.ravel(), np.arange(n + 1) * d), shape=(n, int(starts[-1])))
 
 
-def _binned_names(edges: list[list[float]]) -> list[str]:
-    return [f"{at}={name}" for at, own in enumerate(edges) for name in bin_names(own, whole=False)]
+def _binned_names(edges: list[list[float]], columns: Iterable[Any]) -> list[str]:
+    return [
+        f"{column}={name}" for column, own in zip(columns, edges, strict=True) for name in bin_names(own, whole=False)
+    ]
 
 
 def _vectors(values: Values, width: int | None = None) -> NDArray[np.float64]:

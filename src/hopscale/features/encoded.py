@@ -38,6 +38,13 @@ KINDS: dict[str, Any] = {
 }
 METHODS = ("signed", "binned")  # of vectors, as kinds of their own
 UNUSED = {"drop": "as asked", "id": "names the nodes", "label": "what is to be predicted"}
+_MUST_BE_READ = {
+    "number": "a number",
+    "spline": "a number",
+    "date": "a date",
+    "boolean": "yes or no",
+    "vector": "a vector",
+}
 _WITHOUT_MISSING = ("list", "text")  # an empty list is an answer
 _EXAMPLES = 3
 # A feature of more nodes than that, if they are not few, tells next to nothing, -log .9, and fills the matrix.
@@ -110,7 +117,10 @@ def learnt_column(
         encoder, n_rare = KINDS[guess.kind].learn(known.values, counts, limits, guess.option)
     else:
         encoder, n_rare = KINDS[guess.kind].learn(known.values, counts, limits)
+    must_be_read = asked is not None and guess.kind in _MUST_BE_READ
     if not encoder.names:
+        if must_be_read and counts.any() and not n_rare:
+            raise _unreadable(guess.kind, known)
         what = f"{guess.kind}: no value is shared by {limits.min_count} nodes"
         return replace(about, kind="drop", why=what, n_rare=n_rare), None
     has_missing = missing == "feature" and guess.kind not in _WITHOUT_MISSING and n_missing >= limits.min_count
@@ -130,7 +140,18 @@ def learnt_column(
         left_out = ", ".join(f"{about.names[at][len(name) + 1 :]:.30}" for at in common.tolist())
         about = replace(about, common=common.tolist(), why=f"{why}; nearly all are {left_out}, which has no feature")
         matrix, _ = about.matrix(known)
+    if must_be_read and unread.any():
+        first, total = known.value(int(known.codes[np.argmax(unread)])), int(counts.sum())
+        if unread.sum() == total:
+            raise _unreadable(guess.kind, known)
+        told = f"{int(unread.sum()):,} of {total:,} cells give no feature, such as {in_short(first):.30}"
+        about = replace(about, why=f"{about.why}; {told}")
     return replace(about, n_unread=int(unread.sum()), examples=_examples(about, matrix)), matrix
+
+
+def _unreadable(kind: str, column: Column) -> ParameterError:
+    first = in_short(column.value(int(column.codes[column.codes >= 0][0])))
+    return ParameterError(f"no cell can be read as {_MUST_BE_READ[kind]}, such as {first}")
 
 
 def _asked(kind: Any, column: Column, limits: Limits, name: str) -> Guess:

@@ -102,7 +102,7 @@ class Dates:
         days = _days_of(values, how)
         known = ~np.isnat(days) & (counts > 0)
         step = "Y"
-        for step in "YMD" if how.order != "year" else "Y":
+        for step in "Y" if how.order.endswith("year") else "YMD":
             if len(np.unique(days[known].astype(f"datetime64[{step}]"))) > 2:
                 break
         steps, at = np.unique(_steps(days[known], step), return_inverse=True)

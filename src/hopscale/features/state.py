@@ -133,6 +133,7 @@ def _one_of(*words: str) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, str) and value in words
 
 
+_ORDERS = {"ymd", "compact", "named", "dmy", "mdy", "year"}
 _NUMBER = {"comma": _one_of("", "thousands", "decimal"), "unit": _one_of("", *UNITS)}
 _CHECKS: dict[str, dict[str, Callable[[Any], bool]]] = {
     "category": {"values": _are_texts, "rare": _is_switch},
@@ -142,7 +143,7 @@ _CHECKS: dict[str, dict[str, Callable[[Any], bool]]] = {
     "number": {"edges": _rise, "whole": _is_switch, **_NUMBER},
     "spline": {"knots": lambda value: _rise(value) and len(value) > 0, **_NUMBER},
     "date": {
-        "order": _one_of("ymd", "compact", "named", "dmy", "mdy", "year"),
+        "order": lambda value: isinstance(value, str) and set(value.split("+")) <= _ORDERS,
         "step": _one_of("Y", "M", "D"),
         "edges": _are_steps,
         "each": _is_switch,

@@ -49,17 +49,17 @@ def assemble(
     node_ids: Sequence[Hashable] | NDArray[Any] | None = None,
     feature_names: Sequence[Hashable] | NDArray[Any] | None = None,
     labels: Mapping[Any, Any] | ArrayLike | None = None,
-    labels_of: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
+    labels_of: Callable[[NDArray[Any]], tuple[NDArray[Any], str | None]] | None = None,
     self_loops: bool = False,
     directed: Directed | None = None,
     encoder: FeatureEncoder | None = None,
 ) -> AttributedGraph:
     """Graph from named edges of shape (E, 2) and features as :class:`FeatureEntries` or a matrix.
 
-    Weights must have been checked by :func:`amounts`; ``labels_of`` makes labels from the names of the nodes. All else
-    is as in :func:`hopscale.io.from_edges`. The rows of ``nodes``, for which there must be no ``node_ids``, have
-    features beside the others. With ``directed`` each row is an arc, and the graph decides; by default a row is an
-    undirected edge. ``encoder`` is what has made a matrix of features.
+    Weights must have been checked by :func:`amounts`; ``labels_of`` makes labels from the names of the nodes, and says
+    what they are called. All else is as in :func:`hopscale.io.from_edges`. The rows of ``nodes``, for which there must
+    be no ``node_ids``, have features beside the others. With ``directed`` each row is an arc, and the graph decides; by
+    default a row is an undirected edge. ``encoder`` is what has made a matrix of features.
     """
     entries = features if isinstance(features, FeatureEntries) else None
     self_loops = switch("self_loops", self_loops)
@@ -83,9 +83,11 @@ def assemble(
         own_names = name_array(nodes.encoder.get_feature_names_out())
         features = OwnArray(own if features is None else sp.hstack([features, own], format="csr"))
         feature_names = own_names if feature_names is None else name_array([*feature_names, *own_names])
-        labels_of = labels_of or (None if nodes.label is None else nodes.labels_of)
+        labels_of = labels_of or (None if nodes.label_column is None else nodes.labels_of)
     if labels_of is not None:
-        labels = labels_of(names)
+        labels, label_name = labels_of(names)
+        if nodes:
+            nodes.warn_of_leaks(names, labels, label_name)
     return AttributedGraph(
         _adjacency(rows, weights, len(names), arcs=directed is not None, self_loops=self_loops),
         features,

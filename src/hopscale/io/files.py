@@ -97,8 +97,8 @@ def read_graph(
     id_column : str, optional
         Column of ``nodes`` with the ids; by default the one that has most ids of the edges.
     node_column, label_column : str, optional
-        Columns of ``labels``, by name or number; by default the first and the last. Without ``labels`` the label is a
-        column of ``nodes``, which is then no feature.
+        Columns of ``labels``, by name or number; by default the first and the last, or the other one of two. Without
+        ``labels`` the label is a column of ``nodes``, which is then no feature.
     columns : dict, optional
         Kinds of columns of ``nodes`` that are not to be guessed, as in ``{"age": "number", "notes": "drop"}``.
     encoder : FeatureEncoder, optional
@@ -144,8 +144,8 @@ def read_graph(
     -----
     HopscaleWarning
         If a first line is taken for a header, but might be data; if a column of numbers in ``edges`` is passed over
-        that might be the weights; if a node, feature or class is called NA, null or alike; if labels are left out or
-        bad lines are skipped.
+        that might be the weights; if a node or feature is called NA, null or alike; if labels are left out, or classes
+        differ in case or blanks alone; if bad lines are skipped.
 
     Notes
     -----
@@ -157,8 +157,8 @@ def read_graph(
     top that start with "# " or "% " are comments.
 
     A cell is missing if it is empty. A line without a node, a feature, or a weight or value where there is a column of
-    them is bad; a node with an empty label has none. Words such as NA, null or NaN are names of nodes, features and
-    classes like any other, with a warning; only among labels that are numbers they mean none.
+    them is bad; a node with an empty label has none. Words such as NA, null or NaN are names of nodes and features like
+    any other, with a warning; among labels they mean none, and a warning counts them if the others are no numbers.
 
     Examples
     --------
@@ -262,8 +262,10 @@ class _Files:
         rows = self._rows(path, data, "features", 1, {"value": value})
         return read_feature_rows(rows, nodes, value=value, unknown=unknown, say=self.say)
 
-    def labels(self, file: _File, *, unknown: Unknown, **columns: str | None) -> Callable[[NDArray[Any]], NDArray[Any]]:
-        """A function from the names of all nodes to their labels."""
+    def labels(
+        self, file: _File, *, unknown: Unknown, **columns: str | None
+    ) -> Callable[[NDArray[Any]], tuple[NDArray[Any], str | None]]:
+        """A function from the names of all nodes to their labels and the name of the column."""
         path, data = self._content(file)
         if is_parquet(data):
             table = parquet_table(data, path, self.max_unpacked, by_node=True)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError, GraphError, in_short
 from hopscale.io.columns import all_whole, is_whole
+from hopscale.io.matching import id_key
 from hopscale.io.naming import Names
 
 __all__ = [
@@ -120,7 +121,9 @@ def like_edges(column: Names, nodes: NDArray[Any], path: str | os.PathLike[str])
 def in_form_of(nodes: NDArray[Any], column: Names) -> Names:
     """Node names of another file in the form that ``nodes`` have, as far as they can have it."""
     if are_whole(nodes):
-        return column.renamed(lambda name: int(name) if isinstance(name, int) or is_whole(name) else name)
+        return column.renamed(
+            lambda name: name if isinstance(name, int) else int(key) if is_whole(key := id_key(name)) else name
+        )
     return column if is_text(column) else column.renamed(str)
 
 

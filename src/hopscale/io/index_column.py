@@ -49,5 +49,5 @@ def _with_ids(table: Any, role: str, node: str | None) -> Any:
     raise GraphError(
         f"{role} has an index {in_short(name)} and the columns {columns}: which of them holds the nodes? Make the "
         "index a column by .reset_index(), or drop it by .reset_index(drop=True), and give ",
-        Setting("node"),
+        Setting("node_column"),
     )

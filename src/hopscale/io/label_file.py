@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,15 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError, Setting, in_short, warn
+from hopscale.features.kinds import without_missing_texts
+from hopscale.features.table import Column, text_array
 from hopscale.indexed import labels_at
-from hopscale.io.columns import MISSING_WORDS, is_number
+from hopscale.io.columns import is_number
 from hopscale.io.delimited import read_columns
-from hopscale.io.header import first_row_is_header, is_missing_cell
+from hopscale.io.header import first_row_is_header
 from hopscale.io.ids import in_form_of, numbers_if_all
 from hopscale.io.naming import Names, Unknown, listing, rows_of
 from hopscale.io.rows import Rows
 
-__all__ = ["placed_labels", "read_labels"]
+__all__ = ["last_but", "placed_labels", "read_labels", "warn_of_alike_classes", "warn_of_last"]
 
 
 def read_labels(
@@ -31,17 +33,20 @@ def read_labels(
     label_column: str | None,
     unknown: Unknown,
     say: Callable[[str], None] = lambda line: None,
-) -> NDArray[Any]:
-    """Labels of all ``nodes``, with gaps: ints or floats if all are numbers, else text.
+) -> tuple[NDArray[Any], str | None]:
+    """Labels of all ``nodes``, with gaps, and the name of their column: ints or floats if all are numbers, else text.
 
     ``say`` reports which columns were taken. If there are no labels but of other nodes they are refused whatever
     ``unknown`` says: they mostly come from the wrong column.
     """
     node_at = 0 if node_column is None else rows.position(node_column)
     if not rows.sample:
-        return labels_at([], np.full(len(nodes), -1))
+        return labels_at([], np.full(len(nodes), -1)), None
     rows = rows.checked("a node and its label")
-    label_at = rows.width - 1 if label_column is None else rows.position(label_column)
+    if label_column is None:
+        label_at = last_but(node_at, [rows.called(at) for at in range(rows.width)], rows.path)
+    else:
+        label_at = rows.position(label_column)
     if node_at == label_at:
         raise FileFormatError(f"{rows.path}: {rows.called(node_at)} cannot be the node and its label")
     read = partial(read_columns, groups=[(node_at,), (label_at,)], required=(node_at,))
@@ -51,12 +56,10 @@ def read_labels(
     rows, (named, labels) = columns.rows, columns.names
     rows.bad.warn(len(named))
     say(f"{rows.path}: {rows.first_line}; nodes are {rows.called(node_at)}, labels are {rows.called(label_at)}")
-    texts = np.array(_without_gaps(list(map(str, labels.vocabulary.tolist()))), dtype=object)
-    codes = np.where((texts != "")[labels.codes], labels.codes, -1)
-    return placed_labels(
+    placed = placed_labels(
         named,
-        codes,
-        texts,
+        labels.codes,
+        text_array(list(map(str, labels.vocabulary.tolist()))),
         nodes,
         rows.path,
         unknown=unknown,
@@ -64,6 +67,9 @@ def read_labels(
         where=lambda row: f"line {rows.line(row)}",
         columns=rows.columns,
     )
+    if label_column is None:
+        warn_of_last([rows.called(at) for at in range(rows.width)], rows.path)
+    return placed, rows.header[label_at] if rows.header else None
 
 
 def placed_labels(
@@ -83,6 +89,8 @@ def placed_labels(
     ``typed`` gives those labels their type that are used, ``where`` names a row, and ``columns`` says for errors
     which there are.
     """
+    if len(labels) and all(isinstance(label, str) for label in labels.tolist()):
+        codes, labels = _without_missing(codes, labels, path)
     named = in_form_of(nodes, named)
     at = rows_of(named, nodes)
     unknown_nodes = at < 0
@@ -100,8 +108,7 @@ def placed_labels(
         )
     used, given = np.unique(label, return_inverse=True)
     column = labels_at(typed(labels[used[used >= 0]].tolist()), given - (used[:1] < 0).sum())
-    if column.dtype.kind in "OU":
-        _warn_of_words(column, path)
+    warn_of_alike_classes(column, str(path))
     if not unknown_nodes.any():
         return column
     names = list(dict.fromkeys(named.vocabulary[named.codes[unknown_nodes]].tolist()))
@@ -114,22 +121,58 @@ def placed_labels(
     )
     if unknown == "error" or unknown_nodes.all():
         raise FileFormatError(f"{path}, {first}: node {in_short(names[0])} is", *advice)
-    left_out = f"the labels of {len(names)} node(s) are left out, {listing(names)}, the first in {first}"
+    total = len(np.unique(named.codes))
+    left_out = f"the labels of {len(names):,} of {total:,} nodes are left out, {listing(names)}, the first in {first}"
     warn(f"{path}: {left_out}: they are", *advice)
     return column
 
 
-def _warn_of_words(labels: NDArray[Any], path: str | os.PathLike[str]) -> None:
-    """Words for a missing value would be a class of all that is not known."""
-    for word in sorted(MISSING_WORDS.intersection(filter(lambda label: isinstance(label, str), labels.tolist()))):
-        count = int((labels == word).sum())
-        warn(f"{path}: {in_short(word)} is a class of {count} node(s); if it means none, leave the cells empty")
+def last_but(node_at: int, columns: Sequence[str], path: str | os.PathLike[str]) -> int:
+    """Position of the labels where nobody has named their column: the last, or the other one of two."""
+    if len(columns) < 3:
+        return 1 - node_at
+    if node_at == len(columns) - 1:
+        raise FileFormatError(
+            f"{path}: the last column, {columns[-1]}, has the nodes; name that of the labels with ",
+            Setting("label_column"),
+        )
+    return len(columns) - 1
 
 
-def _without_gaps(texts: list[str]) -> list[str]:
-    """Labels with words for missing values left out, where all others are numbers."""
-    given = [text for text in texts if not is_missing_cell(text)]
-    return ["" if is_missing_cell(text) else text for text in texts] if given and all(map(is_number, given)) else texts
+def warn_of_last(columns: Sequence[str], path: str | os.PathLike[str]) -> None:
+    """Say which of several columns was taken for the labels, as nobody has named it."""
+    if len(columns) > 2:
+        warn(
+            f"{path}: the last of {len(columns)} columns, {columns[-1]}, is taken for the labels; if they are in "
+            "another, name it with ",
+            Setting("label_column"),
+        )
+
+
+def warn_of_alike_classes(labels: NDArray[Any], source: str) -> None:
+    """Warn of classes that differ in upper and lower case, or in blanks, alone."""
+    if labels.dtype.kind not in "OU":
+        return
+    alike: dict[str, list[str]] = {}
+    for label in sorted({label for label in labels.tolist() if isinstance(label, str)}):
+        alike.setdefault(" ".join(label.casefold().split()), []).append(label)
+    several = [names for names in alike.values() if len(names) > 1]
+    if several:
+        shown = " and ".join(map(in_short, several[0]))
+        warn(f"{source}: {shown} are classes of their own, which differ in case or blanks alone ({len(several)} such)")
+
+
+def _without_missing(
+    codes: NDArray[Any], texts: NDArray[Any], path: str | os.PathLike[str]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Codes of labels and these, without words for missing values, which would be a class of all that is not known."""
+    found, words = without_missing_texts(Column(codes, texts))
+    words = [word for word in words if word]
+    if words and not all(map(is_number, np.asarray(found.values).tolist())):
+        count = int(np.isin(texts, words)[codes[codes >= 0]].sum())
+        shown = ", ".join(map(in_short, sorted(words)))
+        warn(f"{path}: {count} label(s) are taken for missing, {shown}; if that is a class, give it another name")
+    return found.codes, np.asarray(found.values)
 
 
 def _typed(texts: list[str], path: str | os.PathLike[str]) -> list[Any]:

@@ -17,9 +17,9 @@ from hopscale.features.kinds import without_missing_texts
 from hopscale.features.table import Column, column_of
 from hopscale.indexed import has_index, is_default, labels_at
 from hopscale.io.ids import numbers_if_all
-from hopscale.io.matching import EdgeIds, are_filled, likely_id_column
+from hopscale.io.label_file import warn_of_alike_classes
+from hopscale.io.matching import EdgeIds, are_filled, check_overlap, likely_id_column
 from hopscale.io.naming import Names, rows_of
-from hopscale.names import shown_name
 
 if TYPE_CHECKING:
     from hopscale.features import FeatureEncoder
@@ -77,7 +77,9 @@ class NodeTable:
                 now, then = (in_short(cells.value(int(cells.codes[each]))) for each in (row, earlier))
                 raise self.error(
                     f"{self.where(row)}: node {in_short(ids.value(int(ids.codes[row])))} has {now} in the column "
-                    f"{in_short(column)}, but {then} in {self.where(earlier)} ({len(contrary)} row(s) like it)"
+                    f"{in_short(column)}, but {then} in {self.where(earlier)} ({len(contrary)} row(s) like it). The "
+                    f"column {in_short(id_column)} was taken for the ids; if another names the nodes, give ",
+                    Setting("id_column"),
                 )
             left_out.append(f"{len(contrary)} that contradict an earlier one, the first {self.where(row)}")
         if left_out:
@@ -106,7 +108,8 @@ class EncodedNodes:
     listed: Names  # the node of each row
     features: sp.csr_array
     encoder: FeatureEncoder
-    label: Column | None = None
+    columns: dict[str, Column]  # of these rows
+    label_column: str | None = None
 
     def features_of(self, rows: NDArray[Any], n_nodes: int) -> sp.csr_array:
         """Features of all nodes, where ``rows`` are those of the table's; other nodes have none."""
@@ -115,14 +118,36 @@ class EncodedNodes:
         nothing = sp.csr_array((1, self.features.shape[1]), dtype=np.float32)
         return sp.csr_array(sp.vstack([self.features, nothing], format="csr"))[at]
 
-    def labels_of(self, names: NDArray[Any]) -> NDArray[Any]:
-        """Labels of all nodes, with gaps: ints or floats if all are numbers, else text."""
-        assert self.label is not None
+    def labels_of(self, names: NDArray[Any]) -> tuple[NDArray[Any], str]:
+        """Labels of all nodes, with gaps, and their column: ints or floats if all are numbers, else text."""
+        assert self.label_column is not None
+        label, _ = without_missing_texts(self.columns[self.label_column])
         at = np.full(len(names), -1, dtype=np.int64)
-        at[rows_of(self.listed, names)] = self.label.codes
+        at[rows_of(self.listed, names)] = label.codes
         used, given = np.unique(at, return_inverse=True)
-        values = [self.label.value(code) for code in used.tolist() if code >= 0]
-        return labels_at(_typed(values), given - (len(values) < len(used)))
+        values = [label.value(code) for code in used.tolist() if code >= 0]
+        labels = labels_at(_typed(values), given - (len(values) < len(used)))
+        warn_of_alike_classes(labels, f"the column {in_short(self.label_column)}")
+        return labels, self.label_column
+
+    def warn_of_leaks(self, names: NDArray[Any], labels: NDArray[Any], label_name: str | None) -> None:
+        """Warn of features that are called as the label, or each of whose values goes with one label and back."""
+        label = column_of(labels[rows_of(self.listed, names)], "labels")
+        shown = "" if label_name is None else f" {in_short(label_name)}"
+        for encoded in self.encoder.columns_:
+            if encoded.encoder is None:
+                continue
+            if _says_the_same(label, [self.columns[source] for source in encoded.sources]):
+                what = f"says the same as the label{shown}"
+            elif encoded.name == label_name:
+                what = "has the name of the label"
+            else:
+                continue
+            warn(
+                f"the column {in_short(encoded.name)} {what}: as a feature it gives away what is to be predicted. To "
+                "leave it out, give ",
+                Setting("columns", {encoded.name: "drop"}),
+            )
 
 
 def table_of_nodes(nodes: Any) -> NodeTable:
@@ -157,6 +182,7 @@ def encode_nodes(
     known_ids = EdgeIds(edges)
     if id_column is None and is_fitted and chosen.column_of_kind("id") in table.columns:
         id_column = chosen.column_of_kind("id")
+    is_guessed = id_column is None
     if id_column is None:
         id_column = likely_id_column(table.columns, known_ids, table.hints)
     for parameter, name in (("id_column", id_column), ("label_column", label_column)):
@@ -167,7 +193,7 @@ def encode_nodes(
         raise ParameterError("holds the ids of the nodes", parameter="label_column", value=label_column)
     names, kept = table.named_rows(id_column, known_ids)
     listed, rows = Names.each(names), table.rows(kept, id_column)
-    _check_overlap(listed, known_ids, id_column)
+    check_overlap(names, known_ids, id_column, is_guessed=is_guessed)
     if is_fitted:
         features = chosen.transform({name: column for name, column in rows.items() if name != id_column})
     else:
@@ -180,11 +206,7 @@ def encode_nodes(
         more = [f"and {len(lines) - _LINES:,} more columns"] if len(lines) > _LINES else []
         known = "\n".join(["their columns are:", *lines[:_LINES], *more])
     say(f"{len(listed):,} nodes in the table, named by the column {in_short(id_column)}; {known}")
-    if label_column is None:
-        return EncodedNodes(listed, features, chosen)
-    label, _ = without_missing_texts(rows[label_column])
-    _warn_of_leaks(rows, label_column, label, chosen)
-    return EncodedNodes(listed, features, chosen, label)
+    return EncodedNodes(listed, features, chosen, rows, label_column)
 
 
 def check_kinds(columns: Any) -> None:
@@ -212,39 +234,16 @@ def chosen_encoder(encoder: Any, columns: Any) -> tuple[FeatureEncoder, bool]:
     return clone(encoder).set_params(columns={**(encoder.columns or {}), **(columns or {})} or None), False
 
 
-def _check_overlap(listed: Names, edges: EdgeIds, id_column: str) -> None:
-    """Refuse a table none of whose nodes is in the edges, and tell how many nodes of the edges it lacks."""
-    lacking = len(edges) - int((edges.rows(listed.vocabulary) >= 0).sum())  # listed are distinct
-    if len(listed) and len(edges) and lacking == len(edges):
-        raise GraphError(
-            f"none of the {len(listed)} nodes of the node table is in an edge: the column {in_short(id_column)} has "
-            f"{in_short(listed.at(0))}, edges have {shown_name(edges.names, 0)}. If another column names the "
-            "nodes, give ",
-            Setting("id_column"),
-        )
-    if lacking:
-        warn(
-            f"{lacking} of the {len(edges)} nodes in the edges are not in the node table: they get no features from it"
-        )
-
-
-def _warn_of_leaks(rows: dict[str, Column], label_column: str, label: Column, encoder: FeatureEncoder) -> None:
-    """Warn of columns each of whose values goes with one label, and the other way round."""
-    for encoded in encoder.columns_:
-        column = rows[encoded.sources[0]]
-        if encoded.encoder is None or len(encoded.sources) > 1 or column.form in ("list", "vector"):
-            continue
-        column, _ = without_missing_texts(column)
-        both = (label.codes >= 0) & (column.codes >= 0)
-        width = len(column.values) + 1
-        pairs = np.unique(label.codes[both].astype(np.int64) * width + column.codes[both])
-        is_one_to_one = len(pairs) == len(np.unique(pairs // width)) == len(np.unique(pairs % width))
-        if is_one_to_one and 1 < len(pairs) <= both.sum() / 2:
-            warn(
-                f"the column {in_short(encoded.name)} says the same as the label {in_short(label_column)}: as a "
-                "feature it gives away what is to be predicted. To leave it out, give ",
-                Setting("columns", {encoded.name: "drop"}),
-            )
+def _says_the_same(label: Column, columns: list[Column]) -> bool:
+    """Whether each value of a column goes with one label, and the other way round."""
+    if len(columns) > 1 or columns[0].form in ("list", "vector") or label.form in ("list", "vector"):
+        return False
+    column, _ = without_missing_texts(columns[0])
+    both = (label.codes >= 0) & (column.codes >= 0)
+    width = len(column.values) + 1
+    pairs = np.unique(label.codes[both].astype(np.int64) * width + column.codes[both])
+    is_one_to_one = len(pairs) == len(np.unique(pairs // width)) == len(np.unique(pairs % width))
+    return is_one_to_one and 1 < len(pairs) <= both.sum() / 2
 
 
 def _typed(values: list[Any]) -> list[Any]:

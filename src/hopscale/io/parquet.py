@@ -16,7 +16,7 @@ from hopscale.io.bad_lines import BadLines
 from hopscale.io.content import check_unpacked, unpacked_limit
 from hopscale.io.edge_file import refuse_fractions
 from hopscale.io.ids import both_ends
-from hopscale.io.label_file import placed_labels
+from hopscale.io.label_file import last_but, placed_labels, warn_of_last
 from hopscale.io.naming import Names, Unknown, in_part
 from hopscale.io.tables import edge_columns, feature_entries
 
@@ -103,15 +103,19 @@ def parquet_labels(
     label_column: str | None,
     unknown: Unknown,
     say: Callable[[str], None],
-) -> NDArray[Any]:
-    """Labels of all ``nodes``, with gaps; ``say`` reports which columns were taken."""
+) -> tuple[NDArray[Any], str]:
+    """Labels of all ``nodes``, with gaps, and the name of their column; ``say`` reports which columns were taken."""
     named = ArrowTable(table, str(bad.path))
     node = named.names_of_columns[0] if node_column is None else node_column
-    label = named.names_of_columns[-1] if label_column is None else label_column
+    columns = named.names_of_columns
+    label = label_column
+    if label is None:
+        at = columns.index(node) if node in columns else 0
+        label = columns[last_but(at, list(map(repr, columns)), bad.path)] if len(columns) > 1 else node
     rows = _good_rows(table, named, bad, [node], None)
     say(f"{bad.path}: nodes are {node!r}, labels are {label!r}")
     codes, labels = rows.coded(label)
-    return placed_labels(
+    placed = placed_labels(
         rows.names(node, 0),
         codes,
         labels,
@@ -122,6 +126,9 @@ def parquet_labels(
         where=lambda row: f"row {row}",
         columns=(f"its columns are {named.names_of_columns}",),
     )
+    if label_column is None:
+        warn_of_last(list(map(repr, columns)), bad.path)
+    return placed, label
 
 
 def _good_rows(table: Any, named: ArrowTable, bad: BadLines, required: Sequence[str], amount: str | None) -> ArrowTable:

@@ -33,11 +33,10 @@ def from_tables(
     source: str | None = None,
     target: str | None = None,
     weight: str | Literal[False] | None = None,
-    node: str | None = None,
+    node_column: str | None = None,
     feature: str | None = None,
     value: str | None = None,
     labels: Any = None,
-    label: str | None = None,
     nodes: Any = None,
     id_column: str | None = None,
     label_column: str | None = None,
@@ -66,17 +65,15 @@ def from_tables(
         Column of ``edges``; by default the first other one that is called weight, value, count, strength
         or alike, else the graph is unweighted, as it is with False. Repeated edges, in either direction, count once
         without weights and add up with them; ``graph.n_edges`` tells how many are left.
-    node, feature : str, optional
+    node_column, feature : str, optional
         Columns of ``features``; by default the first two, or the index and the first column where the index
-        holds the nodes. ``node`` is also that of ``labels``.
+        holds the nodes. ``node_column`` is also that of ``labels``.
     value : str, optional
         Column of ``features``; by default the third and last column if it is called value, weight,
         count, score or alike. Other columns are refused unless ``feature`` is given: a wide table would
         be misread.
     labels : table, optional
         One (node, label) a row, or a Series with the nodes as index.
-    label : str, optional
-        Column of ``labels``; by default the last.
     nodes : table or mapping of columns, optional
         An ordinary table with a node a row, whatever its columns hold: categories, numbers, dates, lists, text. They
         become features by :class:`~hopscale.FeatureEncoder`; ``print(graph.encoder)`` tells what was understood.
@@ -84,7 +81,8 @@ def from_tables(
     id_column : str, optional
         Column of ``nodes`` with the ids, or the name of its index. By default the one that has most ids of the edges.
     label_column : str, optional
-        Column of ``nodes`` with the labels, which is then no feature.
+        Column of ``labels``; by default the last. Without ``labels`` it is a column of ``nodes``, which is then no
+        feature.
     columns : dict, optional
         Kinds of columns of ``nodes`` that are not to be guessed, as in ``{"age": "number", "notes": "drop"}``.
     encoder : FeatureEncoder, optional
@@ -122,30 +120,33 @@ def from_tables(
     AttributedGraph(nodes=3, edges=2, features=2, feature_entries=3)
     """
     check_unknown(unknown)
-    named = {
-        "source": source,
-        "target": target,
-        "weight": None if weight is False else weight,
-        "node": node,
-        "feature": feature,
-        "value": value,
-    }
-    check_attributes(**named, label=label, id_column=id_column, label_column=label_column)
-    if label_column is not None and (nodes is None or labels is not None):
-        raise ParameterError("is a column of nodes, for labels that come with them", parameter="label_column")
+    check_attributes(
+        source=source, target=target, weight=None if weight is False else weight, feature=feature, value=value
+    )
+    check_attributes(node_column=node_column, id_column=id_column, label_column=label_column)
+    if label_column is not None and nodes is None and labels is None:
+        raise ParameterError("is a column of labels or of nodes, of which there are none", parameter="label_column")
     table = ArrowTable(edges, "edges")
     source, target, weight = edge_columns(table, source, target, weight)
     ends = both_ends(table.names(source, 0), table.names(target, 1), table.role).ordered()
     entries = (
         None
         if features is None
-        else feature_entries(ArrowTable(ids_as_column(features, "features", node), "features"), node, feature, value)
+        else feature_entries(
+            ArrowTable(ids_as_column(features, "features", node_column), "features"), node_column, feature, value
+        )
     )
     if entries is not None and unknown == "error":
         known_rows(entries.listed, ends.vocabulary, source="features", things="nodes of the edges")
     column = None
     if labels is not None:
-        column = partial(_labels, ArrowTable(ids_as_column(labels, "labels", node), "labels"), node, label, unknown)
+        column = partial(
+            _labels,
+            ArrowTable(ids_as_column(labels, "labels", node_column), "labels"),
+            node_column,
+            label_column,
+            unknown,
+        )
     weights = None if weight is None else table.amounts(weight)
     encoded = None
     if nodes is not None:
@@ -153,7 +154,7 @@ def from_tables(
             table_of_nodes(nodes),
             ends.vocabulary,
             id_column=id_column,
-            label_column=label_column,
+            label_column=label_column if labels is None else None,
             columns=columns,
             encoder=encoder,
         )
@@ -213,15 +214,16 @@ def _value_column(table: ArrowTable, node: str | None, feature: str | None) -> s
     if others and feature is None:
         raise GraphError(
             f"features has the columns {table.names_of_columns}; expected node, feature and perhaps value, with one "
-            f"feature of a node a row: name the columns with node, feature and value. {WIDE_TABLE}"
+            f"feature of a node a row: name the columns with node_column, feature and value. {WIDE_TABLE}"
         )
     return None
 
 
 def _labels(
     table: ArrowTable, node: str | None, label: str | None, unknown: Unknown, nodes: NDArray[Any]
-) -> NDArray[Any]:
-    """Labels of all nodes; a node may be listed twice if it says the same."""
+) -> tuple[NDArray[Any], str]:
+    """Labels of all nodes, and the name of their column; a node may be listed twice if it says the same."""
+    called = table.names_of_columns[-1] if label is None else label
     given: dict[Any, Any] = {}
     column = table.column(label, -1, nulls=True).to_pylist()
     named = table.names(node, 0)
@@ -233,10 +235,11 @@ def _labels(
             )
     known = rows_of(Names.of(given), nodes) >= 0
     if known.all() or not known.any() or unknown == "error":
-        return label_array(given, nodes)  # which refuses unknown nodes among them
+        return label_array(given, nodes), called  # which refuses unknown nodes among them
     left_out = [name for name, meets in zip(given, known, strict=True) if not meets]
     warn(
         f"the labels of {len(left_out)} node(s) are left out: {listing(left_out)} are in neither the edges nor the "
         "features"
     )
-    return label_array({name: given[name] for name, meets in zip(given, known, strict=True) if meets}, nodes)
+    kept = {name: given[name] for name, meets in zip(given, known, strict=True) if meets}
+    return label_array(kept, nodes), called

@@ -67,7 +67,7 @@ def indexed_tables(m):
     labels = f"indexed({_values(m)}, {_index(m)}).rename_axis({name})"
     if m.rarely(0.6):
         labels = f"{labels}.to_frame({m.choice([repr('label'), repr('x'), m.name()])})"
-    settings = some(m, node=lambda: m.word("id", "user", "x"), label=lambda: m.word("label", "x"))
+    settings = some(m, node_column=lambda: m.word("id", "user", "x"), label_column=lambda: m.word("label", "x"))
     return followed(m, f"from_tables({edges}, labels={labels}{settings})")
 
 

@@ -99,11 +99,11 @@ def tables(m):
         m,
         source=lambda: m.word("source", "target", "x"),
         weight=lambda: m.word("weight", "value", "source"),
-        node=lambda: m.word("node", "feature"),
+        node_column=lambda: m.word("node", "feature"),
         feature=lambda: m.word("feature", "value"),
         value=lambda: m.word("value"),
         labels=lambda: table("node", "label"),
-        label=lambda: m.word("label", "node"),
+        label_column=lambda: m.word("label", "node"),
         unknown=lambda: m.word("error"),
     )
     return followed(m, f"from_tables({edges}, {features}{settings})")
