@@ -1,5 +1,6 @@
 """Which columns of an edge file hold the nodes and the weights, and what is said about it."""
 
+import io
 import warnings
 
 import numpy as np
@@ -205,3 +206,27 @@ class TestWhatIsNoEdgeFile:
         graph, [line] = heard(table(tmp_path, "from=u,to=v," + ",".join(f"note_{at}" for at in range(30))))
         same(graph)
         assert line.endswith("'note_6', 'note_7' and 22 more")
+
+
+class TestWhatBecameOfTheLines:
+    LINES = "from,to,weight\nann,bob,1\nbob,ann,2\nann,bob,3\neve,eve,1\nbob,eve,1\nbob,eve,0\njoe,joe,0\n"
+
+    def said(self, content, **settings):
+        lines = []
+        graph = read_graph(io.BytesIO(content.encode()), say=lines.append, **settings)
+        return graph, lines[-1]
+
+    def test_self_loops_and_repeats(self):
+        graph, line = self.said(self.LINES)
+        assert graph.n_edges == 2
+        assert line.endswith(": 1 self-loop(s) dropped, 2 repeated edge(s) merged, their weights added up")
+        _, line = self.said(self.LINES, weight=False)
+        assert line.endswith(": 2 self-loop(s) dropped, 3 repeated edge(s) merged")
+
+    def test_self_loops_that_are_kept(self):
+        _, line = self.said(self.LINES, self_loops=True)
+        assert line.endswith(": 2 repeated edge(s) merged, their weights added up")
+
+    def test_nothing_to_tell(self):
+        _, line = self.said("from,to\nann,bob\nbob,eve\n")
+        assert line.endswith("no weights")

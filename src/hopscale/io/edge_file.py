@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,16 +14,26 @@ from numpy.typing import NDArray
 
 from hopscale.exceptions import FileFormatError, Setting, in_short, warn
 from hopscale.features.cells import number_format
-from hopscale.io.columns import are_fractions, are_times, is_amount_name, is_number, weight_among
+from hopscale.io.columns import (
+    are_fractions,
+    are_times,
+    is_amount_name,
+    is_column_word,
+    is_number,
+    pair_of_nodes,
+    weight_among,
+    words_of,
+)
 from hopscale.io.delimited import Columns, read_columns
 from hopscale.io.end_columns import Ends, choose_ends, weight_to_suggest
 from hopscale.io.header import is_header
 from hopscale.io.naming import Names, in_part
 from hopscale.io.rows import Rows
 
-__all__ = ["read_edges", "refuse_fractions"]
+__all__ = ["read_edges", "refuse_fractions", "what_became_of"]
 
 _LOOKED_AT = 100  # names
+_BRACKETS = re.compile(r"\[.*\]", re.DOTALL)
 
 
 def read_edges(
@@ -53,6 +64,8 @@ def read_edges(
     rows = columns.rows
     if source is None and target is None:
         refuse_fractions(columns.names[0], rows.path, [rows.called(at) for at in ends_at])
+        _refuse_other_layouts(rows, ends_at)
+    _warn_of_header(rows, ends_at)
     rows.bad.warn(len(columns.names[0]))
     ends.warn(str(rows.path), *map(rows.called, ends_at))
     passed_over = [at for at in range(rows.width) if at not in (*ends_at, weight_at)]
@@ -64,6 +77,18 @@ def read_edges(
     return columns.names[0], columns.amounts
 
 
+def what_became_of(ends: Names, weights: NDArray[np.float64] | None, n_edges: int, *, self_loops: bool) -> str:
+    """How many self-loops were dropped and repeated edges merged in a graph of ``n_edges``; nothing if none were."""
+    is_edge = np.ones(len(ends), dtype=bool) if weights is None else weights > 0
+    is_loop = ends.codes[:, 0] == ends.codes[:, 1]
+    dropped = 0 if self_loops else int((is_edge & is_loop).sum())
+    merged = int(is_edge.sum()) - dropped - n_edges
+    parts = [f"{dropped:,} self-loop(s) dropped"] if dropped else []
+    if merged:
+        parts.append(f"{merged:,} repeated edge(s) merged" + ("" if weights is None else ", their weights added up"))
+    return ", ".join(parts)
+
+
 def refuse_fractions(ends: Names, path: str | os.PathLike[str], columns: Sequence[str]) -> None:
     """Refuse edges between numbers that are not whole: a table of something else."""
     if are_fractions(ends.vocabulary[:_LOOKED_AT].tolist()):
@@ -73,6 +98,49 @@ def refuse_fractions(ends: Names, path: str | os.PathLike[str], columns: Sequenc
             Setting("source"),
             " and ",
             Setting("target"),
+        )
+
+
+def _refuse_other_layouts(rows: Rows, ends_at: tuple[int, int]) -> None:
+    """Refuse lists of neighbours, and a matrix with the nodes as its header and its first column."""
+    first = [cells[0] for cells in rows.sample]
+    if rows.header and rows.width > 2 and len(first) > 1 and first == rows.header[1 : len(first) + 1]:
+        raise FileFormatError(
+            f"{rows.path} is a matrix, with a line and a column for every node, and not a list of edges: give it to "
+            "AttributedGraph, or write one edge a line"
+        )
+    for at, other in (ends_at, ends_at[::-1]):
+        cells = _cells(rows, at)
+        if _are_lists(cells, {*_cells(rows, other)}):
+            raise FileFormatError(
+                f"{rows.path}: {rows.called(at)} holds lists of nodes, such as {in_short(cells[0])}: write one edge a "
+                "line, or give pairs of nodes to from_edges"
+            )
+
+
+def _are_lists(cells: Sequence[str], nodes: set[str]) -> bool:
+    """Whether most cells are lists, of which some items are ``nodes`` or which are written as no single name is."""
+    for sign in "|;,":
+        lists = [cell.split(sign) for cell in cells if sign in cell or _BRACKETS.fullmatch(cell)]
+        if len(lists) <= len(cells) / 2:
+            continue
+        items = {item.strip(" []\"'") for items in lists for item in items}
+        in_brackets = all(map(_BRACKETS.fullmatch, cells))
+        if in_brackets or not items.isdisjoint(nodes) or (sign == "|" and len({*map(len, lists)}) > 1):
+            return True
+    return False
+
+
+def _warn_of_header(rows: Rows, ends_at: tuple[int, int]) -> None:
+    """A first line that is taken for a header as it alone has text may be an edge, if no word of it names columns."""
+    if not rows.is_guessed or not rows.header or not rows.header[0] or pair_of_nodes(rows.header):
+        return
+    if not any(is_column_word(name) and max(map(len, words_of(name))) > 1 for name in rows.header if name):
+        shown = " and ".join(in_short(rows.header[at]) for at in sorted(ends_at))
+        warn(
+            f"{rows.path}: the first line, {shown}, is taken for the names of the columns, as others have numbers; "
+            "if it is data, give ",
+            Setting("header", False),
         )
 
 

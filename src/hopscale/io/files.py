@@ -16,7 +16,7 @@ from hopscale.graph import AttributedGraph, Directed
 from hopscale.io.assemble import FeatureEntries, assemble
 from hopscale.io.bad_lines import BadLines
 from hopscale.io.content import content_kind, existing, is_stream, read_content, shown_source
-from hopscale.io.edge_file import read_edges
+from hopscale.io.edge_file import read_edges, what_became_of
 from hopscale.io.feature_file import like_nodes, read_feature_rows
 from hopscale.io.feature_json import read_feature_json, refuse_json_table
 from hopscale.io.graphml import read_gml, read_graphml
@@ -127,7 +127,8 @@ def read_graph(
         environment variable HOPSCALE_MAX_UNPACKED says, or else a hundred times its size, and at least 256 MiB.
     say : callable, optional
         Called with a line of text about each file: whether it has a header, which columns were taken for what, and
-        which were passed over. ``say=print`` shows them.
+        which were passed over; and how many self-loops were dropped and repeated edges merged. ``say=print`` shows
+        them.
 
     Returns
     -------
@@ -227,7 +228,11 @@ def read_graph(
         )
         if unknown == "error":
             known_rows(encoded.listed, ends.vocabulary, source=str(shown_source(nodes)), things="nodes of the edges")
-    return assemble(ends, weights, entries, nodes=encoded, labels_of=column, self_loops=self_loops)
+    graph = assemble(ends, weights, entries, nodes=encoded, labels_of=column, self_loops=self_loops)
+    left_out = "" if say is None else what_became_of(ends, weights, graph.n_edges, self_loops=self_loops)
+    if left_out:
+        files.say(f"{shown_source(edges)}: {left_out}")
+    return graph
 
 
 def _with_labels(graph: AttributedGraph, labels: NDArray[Any]) -> AttributedGraph:
