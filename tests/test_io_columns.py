@@ -230,3 +230,22 @@ class TestWhatBecameOfTheLines:
     def test_nothing_to_tell(self):
         _, line = self.said("from,to\nann,bob\nbob,eve\n")
         assert line.endswith("no weights")
+
+
+class TestNodesOfLabels:
+    def test_are_found_in_another_column_where_the_first_has_none(self, tmp_path):
+        (tmp_path / "edges.csv").write_text("source,target\nann,bob\nbob,eve\neve,ann\n")
+        (tmp_path / "labels.csv").write_text("squad,member\nred,eve\nblue,ann\nred,bob\n")
+        graph = read_graph(tmp_path / "edges.csv", labels=tmp_path / "labels.csv")
+        assert dict(zip(graph.node_ids.tolist(), graph.labels.tolist(), strict=True)) == {
+            "ann": "blue",
+            "bob": "red",
+            "eve": "red",
+        }
+
+    def test_are_in_the_first_column_if_that_has_any(self, tmp_path):
+        (tmp_path / "edges.csv").write_text("source,target\nann,bob\nbob,eve\neve,ann\n")
+        (tmp_path / "labels.csv").write_text("member,friend\neve,ann\nzoe,bob\nkim,eve\n")
+        with pytest.warns(HopscaleWarning, match="'zoe'"):
+            graph = read_graph(tmp_path / "edges.csv", labels=tmp_path / "labels.csv")
+        assert graph.labels.tolist() == [None, None, "ann"]

@@ -18,7 +18,7 @@ from hopscale.indexed import labels_at
 from hopscale.io.columns import is_number
 from hopscale.io.delimited import read_columns
 from hopscale.io.header import first_row_is_header
-from hopscale.io.ids import in_form_of, numbers_if_all
+from hopscale.io.ids import are_whole, in_form_of, numbers_if_all
 from hopscale.io.naming import Names, Unknown, listing, rows_of
 from hopscale.io.rows import Rows
 
@@ -39,10 +39,10 @@ def read_labels(
     ``say`` reports which columns were taken. If there are no labels but of other nodes they are refused whatever
     ``unknown`` says: they mostly come from the wrong column.
     """
-    node_at = 0 if node_column is None else rows.position(node_column)
     if not rows.sample:
         return labels_at([], np.full(len(nodes), -1)), None
     rows = rows.checked("a node and its label")
+    node_at = _node_at(rows, nodes) if node_column is None else rows.position(node_column)
     if label_column is None:
         label_at = last_but(node_at, [rows.called(at) for at in range(rows.width)], rows.path)
     else:
@@ -70,6 +70,21 @@ def read_labels(
     if label_column is None:
         warn_of_last([rows.called(at) for at in range(rows.width)], rows.path)
     return placed, rows.header[label_at] if rows.header else None
+
+
+def _node_at(rows: Rows, nodes: NDArray[Any]) -> int:
+    """Column of the nodes: the first, or where that has none of them, another whose first cells mostly are nodes.
+
+    Whole numbers are in too many columns to tell.
+    """
+    if are_whole(nodes):
+        return 0
+    shares = []
+    for at in range(rows.width):
+        cells = Names.of([cells[at] for cells in rows.sample if len(cells) == rows.width])
+        shares.append(float((rows_of(in_form_of(nodes, cells), nodes) >= 0).mean()) if len(cells) else 0.0)
+    best = int(np.argmax(shares))
+    return best if shares[0] == 0 and shares[best] > 0.5 else 0
 
 
 def placed_labels(
