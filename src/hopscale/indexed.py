@@ -298,6 +298,8 @@ def _check_columns(frame: Any) -> None:
 
 def _numbers(frame: Any, what: str) -> Any:
     """Data frame as a matrix of numbers, sparse if all its columns are."""
+    if any(str(dtype).startswith("complex") for dtype in frame.dtypes):
+        raise GraphError(f"{what} must be a data frame of real numbers, not complex ones")
     try:
         if len(frame.columns) and all(map(_is_sparse, frame.dtypes)):
             return frame.sparse.to_coo()

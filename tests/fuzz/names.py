@@ -191,6 +191,8 @@ def igraph_graph(edges, n, directed=False, **attributes):
 
 def indexed(values, index, kind="Series", **settings):
     """A column or table of pandas with an index of whatever."""
+    if sp.issparse(values):
+        raise ValueError("pandas makes nothing of a sparse matrix, and takes for ever where its indices are wrong")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return getattr(pd, kind)(values, index=pd.Index(index, tupleize_cols=False), **settings)

@@ -145,7 +145,8 @@ def _numbers(values: Any, what: str, where: Callable[[int], str]) -> NDArray[np.
         given = np.asarray(values)
         if given.dtype.kind not in "biufOSU":
             raise GraphError(f"the {what}s must be real numbers, not {given.dtype}")
-        array = given.astype(np.float64)
+        with np.errstate(over="ignore"):  # of long doubles: what is not finite is refused by the caller
+            array = given.astype(np.float64)
     except GraphError:
         raise
     except (TypeError, ValueError, OverflowError):

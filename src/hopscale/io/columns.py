@@ -36,7 +36,7 @@ WIDE_TABLE = (
 # Python reads whole numbers of so many digits whatever its settings; longer ones are text.
 _MOST_DIGITS = 640
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
-_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
+_NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[0-9]+")
 
 # Two columns with the ends of an edge have names that differ in one of these.

@@ -171,7 +171,7 @@ def _weight_at(rows: Rows, ends_at: tuple[int, int]) -> int | None:
 
 def _cells(rows: Rows, at: int) -> list[str]:
     """Some cells of a column, without that of a first row that may name the columns."""
-    return [cells[at] for cells in rows.sample[rows.is_open :] if len(cells) == rows.width and cells[at]]
+    return [cells[at] for cells in rows.sample[rows.is_open :] if len(cells) == rows.width > at and cells[at]]
 
 
 def _has_numbers(rows: Rows, at: int) -> bool:

@@ -37,7 +37,7 @@ class Expected:
         if cells == self.rows.header:
             return "the header again; are these several files in one?"
         for at in sorted(self.required):
-            if not cells[at]:
+            if at >= len(cells) or not cells[at]:
                 return f"column {at + 1} is empty"
         if self.amount_at is None:
             return None

@@ -232,7 +232,7 @@ def _count_rows(names: NDArray[Any]) -> bool:
         if not all_whole(listed):
             return False
         names = name_array(list(map(int, listed)))
-    return bool(names.max() - names.min() < 1.5 * len(names))
+    return bool(int(names.max()) - int(names.min()) < 1.5 * len(names))
 
 
 def _is_called_id(name: str) -> bool:

@@ -152,7 +152,8 @@ def class_codes(labels: NDArray[Any]) -> tuple[NDArray[np.int64], list[Hashable]
     code: dict[Hashable, int] = {}  # in order of appearance: labels of mixed types cannot be sorted
     codes = np.full(len(labels), -1, dtype=np.int64)
     try:
-        codes[known] = [code.setdefault(label, len(code)) for label in labels[known].tolist()]
+        with np.errstate(over="ignore"):  # NumPy's small floats warn when they are compared with large numbers
+            codes[known] = [code.setdefault(label, len(code)) for label in labels[known].tolist()]
     except TypeError as error:
         raise GraphError(f"labels must be one class a node ({error})") from None
     names, n = list(code), int(np.count_nonzero(known))
