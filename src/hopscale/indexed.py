@@ -303,7 +303,8 @@ def _numbers(frame: Any, what: str) -> Any:
     try:
         if len(frame.columns) and all(map(_is_sparse, frame.dtypes)):
             return frame.sparse.to_coo()
-        return frame.to_numpy(dtype=np.float64, na_value=np.nan)
+        with np.errstate(over="ignore"):  # of long doubles: what is not finite is refused later
+            return frame.to_numpy(dtype=np.float64, na_value=np.nan)
     except (AttributeError, TypeError, ValueError, OverflowError) as error:
         raise GraphError(f"{what} must be a data frame of numbers ({error})") from error
 

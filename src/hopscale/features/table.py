@@ -231,7 +231,8 @@ def _items(cell: Any) -> list[Any]:
 def _array_column(cells: NDArray[Any], name: Any) -> Column:
     kind = cells.dtype.kind
     if cells.ndim == 2 and kind in "biuf":
-        return Column(np.arange(len(cells), dtype=np.int32), cells.astype(np.float64))
+        with np.errstate(over="ignore"):  # of long doubles: what is not finite is refused later
+            return Column(np.arange(len(cells), dtype=np.int32), cells.astype(np.float64))
     if cells.ndim != 1 or kind not in "biufMmUS":
         raise GraphError(
             f"the column {in_short(name)} is an array of {cells.dtype} with shape {cells.shape}: expected one value, "

@@ -89,7 +89,8 @@ def _adjacency(matrix: Any) -> Any:
     """A square array or data frame, refusing what may be edges or features."""
     shape = matrix.shape
     if is_frame(matrix):
-        with suppress(TypeError):  # names that cannot be hashed
+        # Names that cannot be hashed, and NumPy's small floats, which warn when they are compared with large numbers.
+        with suppress(TypeError), np.errstate(over="ignore"):
             if set(matrix.index) == set(matrix.columns):
                 return matrix
         raise GraphError(
