@@ -119,14 +119,16 @@ def _refuse_other_layouts(rows: Rows, ends_at: tuple[int, int]) -> None:
 
 
 def _are_lists(cells: Sequence[str], nodes: set[str]) -> bool:
-    """Whether most cells are lists, of which some items are ``nodes`` or which are written as no single name is."""
+    """Whether most cells, and three at least, are lists of which half are ``nodes``, or written as no name is."""
+    if len(cells) > 1 and all(map(_BRACKETS.fullmatch, cells)):
+        return True
     for sign in "|;,":
-        lists = [cell.split(sign) for cell in cells if sign in cell or _BRACKETS.fullmatch(cell)]
-        if len(lists) <= len(cells) / 2:
+        lists = [[item.strip(" []\"'") for item in cell.split(sign)] for cell in cells]
+        lists = [items for items in lists if len([*filter(None, items)]) > 1]
+        if len(lists) < max(3, len(cells) / 2):
             continue
-        items = {item.strip(" []\"'") for items in lists for item in items}
-        in_brackets = all(map(_BRACKETS.fullmatch, cells))
-        if in_brackets or not items.isdisjoint(nodes) or (sign == "|" and len({*map(len, lists)}) > 1):
+        items = {item for items in lists for item in items if item}
+        if len(items & nodes) >= len(items) / 2 or (sign == "|" and len({*map(len, lists)}) > 1):
             return True
     return False
 
