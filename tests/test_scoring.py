@@ -86,8 +86,8 @@ class TestPieces:
     @every_task
     def test_of_rows_change_records_by_rounding_only(self, monkeypatch, problem, task):
         whole = evaluate(*problem, task, splits=3)
-        for module in ("logistic", "node_regression"):
-            monkeypatch.setattr(sys.modules[f"hopscale.tasks.{module}"], "_MULTIPLICATIONS", 100)
+        for module in ("hopscale.supervised.heads.logistic", "hopscale.tasks.node_regression"):
+            monkeypatch.setattr(sys.modules[module], "_MULTIPLICATIONS", 100)
         pieces = evaluate(*problem, task, splits=3)
         for metric, row in summarize(pieces).items():
             assert row == pytest.approx(summarize(whole)[metric], rel=1e-9)
