@@ -14,10 +14,12 @@ __version__ = "0.1.0"
 
 # Imported when they are first asked for: the command line must heed Ctrl-C before NumPy and scikit-learn are read.
 # Every other name is a model's; ``__init__.pyi`` lists them for editors and type checkers.
-_MODULES = ("datasets", "exceptions", "features", "graph", "io", "models", "solvers", "tasks")
+_MODULES = ("datasets", "exceptions", "features", "graph", "io", "models", "solvers", "supervised", "tasks")
 _HOMES = {
     "AttributedGraph": "graph",
     "FeatureEncoder": "features",
+    "GraphClassifier": "supervised",
+    "GraphRegressor": "supervised",
     "NodeVectors": "models",
     "PMI": "solvers",
     "SGNS": "solvers",

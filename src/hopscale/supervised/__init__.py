@@ -3,5 +3,7 @@
 from __future__ import annotations
 
 from hopscale.supervised.base import SUPERVISED, NodeClassifier, NodeRegressor, SupervisedModel
+from hopscale.supervised.classifier import GraphClassifier
+from hopscale.supervised.regressor import GraphRegressor
 
-__all__ = ["SUPERVISED", "NodeClassifier", "NodeRegressor", "SupervisedModel"]
+__all__ = ["SUPERVISED", "GraphClassifier", "GraphRegressor", "NodeClassifier", "NodeRegressor", "SupervisedModel"]

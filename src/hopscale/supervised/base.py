@@ -31,8 +31,20 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
+class _Fitted:
+    """What every fit leaves."""
+
+    node_ids_: NDArray[Any]
+    train_: Indices  # positions of the nodes that were learnt from
+    outputs_: Array  # of the nodes of the fit: probabilities of the classes, or values
+
+
+class _FittedClassifier:
+    classes_: NDArray[Any]
+
+
 @dataclass(eq=False, repr=False)
-class SupervisedModel(KnownParameters, BaseEstimator):  # type: ignore[misc]
+class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[misc]
     """Base of all models that learn from labels.
 
     A model is a dataclass whose fields are its parameters. Defining one registers it under its name; ``abstract=True``
@@ -45,10 +57,6 @@ class SupervisedModel(KnownParameters, BaseEstimator):  # type: ignore[misc]
     verbose: bool = parameter(False, switch)
 
     task: ClassVar[str]
-
-    node_ids_: NDArray[Any]
-    train_: Indices  # positions of the nodes that were learnt from
-    outputs_: Array  # of the nodes of the fit: probabilities of the classes, or values
 
     def __init_subclass__(cls, *, abstract: bool = False, **settings: Any) -> None:
         super().__init_subclass__(**settings)
@@ -196,12 +204,11 @@ class SupervisedModel(KnownParameters, BaseEstimator):  # type: ignore[misc]
 
 
 @dataclass(eq=False, repr=False)
-class NodeClassifier(ClassifierMixin, SupervisedModel, abstract=True):  # type: ignore[misc]
+class NodeClassifier(_FittedClassifier, ClassifierMixin, SupervisedModel, abstract=True):  # type: ignore[misc]
     """Base of models that predict classes of nodes."""
 
     task: ClassVar[str] = "classification"
-
-    classes_: NDArray[Any]
+    score = SupervisedModel.score  # scikit-learn's is of arrays
 
     def _has_label(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
         return has_class(labels)
@@ -249,6 +256,7 @@ class NodeRegressor(RegressorMixin, SupervisedModel, abstract=True):  # type: ig
     """Base of models that predict values of nodes."""
 
     task: ClassVar[str] = "regression"
+    score = SupervisedModel.score
 
     def _has_label(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
         return has_value(labels)

@@ -17,10 +17,11 @@ from scipy.special import expit
 from hopscale.compute.threads import checkpoint, ranges
 from hopscale.exceptions import warn
 
-__all__ = ["LogisticFit", "fit_logistic"]
+__all__ = ["LogisticFit", "fit_logistic", "minimum", "softmax"]
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Preconditioner = Array | Callable[[Array], Array]
 
 _TOLERANCE = 1e-6
 _ROUNDING = 1e-14  # gᵀPg where rounding prevents further progress, see _lbfgs
@@ -48,7 +49,7 @@ class LogisticFit(NamedTuple):
         if logits.shape[1] == 1:
             logits = np.hstack([np.zeros_like(logits), logits])
         logits[:, ~self.seen[part]] = -np.inf
-        return np.ascontiguousarray(_softmax(logits.T).T)
+        return np.ascontiguousarray(softmax(logits.T).T)
 
 
 def fit_logistic(
@@ -129,7 +130,7 @@ def fit_logistic(
             checkpoint()
             logits = _product(V, X[block].T)
             logits[absent[:, which]] = -np.inf
-            residuals = expit(logits, out=logits) if n_classes == 2 else _softmax(logits)
+            residuals = expit(logits, out=logits) if n_classes == 2 else softmax(logits)
             residuals -= targets[:, None, block]
             residuals *= rows[which, block]
             slopes += _product(residuals, X[block])
@@ -140,10 +141,7 @@ def fit_logistic(
         return slopes, np.abs(plain).max(axis=(0, 2)) / weight[which]
 
     start = np.zeros((len(targets), len(parts), d + 1))
-    W, unfinished = _lbfgs(gradient, start, _preconditioner(X, penalty, C, n_classes), tolerance)
-    if unfinished:
-        message = f"{unfinished} logistic regression(s) did not converge in {_MAX_ITERATIONS} iterations"
-        warn(f"{message}: a smaller C, or standardize=True, helps")
+    W = minimum(gradient, start, _preconditioner(X, penalty, C, n_classes), tolerance)
     W = _unscaled(W, shift, deviation)
     coefficients = W[..., :-1] / scale
     intercepts = (W[..., -1] - coefficients @ mean).T
@@ -176,14 +174,16 @@ def _gram(X: Array) -> Array:
     return product
 
 
-def _product(stacked: Array, matrix: Array) -> Array:
+def _product(stacked: Array, matrix: Preconditioner) -> Array:
     """One matrix product for the whole stack, where NumPy would make one for each; a vector stands for a diagonal."""
+    if callable(matrix):
+        return matrix(stacked)
     if matrix.ndim == 1:
         return stacked * matrix
     return (stacked.reshape(-1, stacked.shape[-1]) @ matrix).reshape(*stacked.shape[:-1], -1)
 
 
-def _softmax(logits: Array) -> Array:
+def softmax(logits: Array) -> Array:
     """Softmax over the first axis, in place."""
     logits -= logits.max(axis=0)
     np.exp(logits, out=logits)
@@ -212,8 +212,19 @@ def _unscaled(W: Array, shift: Array, deviation: Array) -> Array:
     return V
 
 
+def minimum(
+    gradient: Callable[[Array, NDArray[np.int64]], tuple[Array, Array]], W: Array, P: Preconditioner, tolerance: float
+) -> Array:
+    """Minima of convex functions, see ``_lbfgs``; a warning tells of those that were not reached."""
+    W, unfinished = _lbfgs(gradient, W, P, tolerance)
+    if unfinished:
+        message = f"{unfinished} logistic regression(s) did not converge in {_MAX_ITERATIONS} iterations"
+        warn(f"{message}: a smaller C, or standardize=True, helps")
+    return W
+
+
 def _lbfgs(
-    gradient: Callable[[Array, NDArray[np.int64]], tuple[Array, Array]], W: Array, P: Array, tolerance: float
+    gradient: Callable[[Array, NDArray[np.int64]], tuple[Array, Array]], W: Array, P: Preconditioner, tolerance: float
 ) -> tuple[Array, int]:
     """Minimise S convex functions by L-BFGS from W (K, S, d + 1), with the scaled initial inverse Hessian P.
 
@@ -258,7 +269,7 @@ def _lbfgs(
     return W, len(active)
 
 
-def _two_loops(steps: list[tuple[Array, Array, Array]], scale: Array, P: Array, g: Array) -> Array:
+def _two_loops(steps: list[tuple[Array, Array, Array]], scale: Array, P: Preconditioner, g: Array) -> Array:
     """The two-loop recursion of L-BFGS over steps s, changes y of the gradient, and ρ = 1/sy, 0 for rejected steps."""
     q = g.copy()
     alphas = []

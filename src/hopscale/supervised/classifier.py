@@ -1,0 +1,133 @@
+"""Classes of nodes from vectors, features and edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hopscale.graph import AttributedGraph
+from hopscale.supervised.base import NodeClassifier
+from hopscale.supervised.calibration import log_loss, shares, sharpened, temperature
+from hopscale.supervised.heads.base import HeadFamily
+from hopscale.supervised.heads.kernel import Kernel
+from hopscale.supervised.heads.linear import Logistic
+from hopscale.supervised.predictor import GraphPredictor
+from hopscale.supervised.smoothing import symmetric_steps
+
+__all__ = ["GraphClassifier"]
+
+Array = NDArray[np.float64]
+
+KERNEL_NODES = 5000  # training nodes beyond which a kernel is tried only if it is asked for
+
+
+class _Fitted:
+    temperatures_: tuple[float, float]  # of the answers, and of the head alone, for other graphs
+
+
+@dataclass(eq=False, repr=False)
+class GraphClassifier(_Fitted, GraphPredictor, NodeClassifier):
+    """Predicts the classes of nodes from vectors of an embedder, from features and from edges.
+
+    A head is trained on vectors, on features or on both side by side, and what it predicts may be smoothed over the
+    edges by Correct and Smooth [1]_. Which of these is best depends on the graph: it is chosen by cross-validation
+    inside the training nodes, and ``report_`` says what was tried, what was chosen, and what the commonest class would
+    have scored. Labels of other nodes are never looked at.
+
+    Parameters
+    ----------
+    embedder : model, optional
+        Learns the vectors, without labels. By default :class:`hopscale.AE`, or :class:`hopscale.DeepWalk` where nodes
+        have no features. One that was fitted to the same graph before is used as it is.
+    inputs : {"auto", "vectors", "features", "both"}, default="auto"
+        What the head sees of a node; ``"auto"`` lets cross-validation choose.
+    head : {"auto", "logistic", "kernel"}, default="auto"
+        Logistic regression; or least squares with a Gaussian kernel, which costs more and can tell classes apart that
+        no hyperplane can. ``"auto"`` tries the kernel as well on up to 5,000 training nodes.
+    smooth : bool, default=True
+        Whether smoothing may be chosen.
+    folds : int, default=5
+        Folds of the cross-validation.
+    landmarks : int, default=2000
+        Training nodes that the kernel compares others with, at most: time grows with its square, and so does what the
+        kernel can tell apart.
+    n_jobs : int, default=-1
+        Number of threads. The result does not depend on it.
+    random_state : int, default=0
+        Seed of the folds and landmarks, and of the default embedder.
+    verbose : bool, default=False
+        Show progress and the report, on the error stream.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Names of the classes, sorted.
+    report_ : Report
+        What was tried, and what was chosen: ``print(model.report_)``.
+    outputs_ : ndarray of shape (n, n_classes)
+        Calibrated probabilities of all nodes of the graph.
+    embedder_ : model or None
+        The fitted embedder; None if features alone were chosen.
+    node_ids_, train_ : ndarray
+        Ids of the nodes of the graph, and positions of those that were learnt from.
+
+    Notes
+    -----
+    Probabilities are calibrated by a temperature: the one at which training nodes that were held out have the least
+    log loss.
+
+    On another graph the head predicts alone: there are no labels to spread over its edges.
+
+    References
+    ----------
+    .. [1] Q. Huang, H. He, A. Singh, S. Lim and A. Benson, "Combining Label Propagation and Simple Models
+       Out-performs Graph Neural Networks", ICLR 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hopscale import GraphClassifier, datasets
+    >>> graph = datasets.planted_blocks(n_nodes=300)
+    >>> train = np.arange(0, 300, 3)
+    >>> model = GraphClassifier().fit(graph, train=train)
+    >>> model.score(graph) > 0.9
+    True
+    >>> model.predict_proba().shape
+    (300, 3)
+    """
+
+    heads = ("logistic", "kernel")
+
+    def _families(self, n_train: int, seed: int) -> Sequence[HeadFamily]:
+        tried = {"logistic": Logistic(), "kernel": Kernel(self.landmarks, seed)}
+        if self.head != "auto":
+            return [tried[self.head]]
+        return list(tried.values()) if n_train <= KERNEL_NODES else [tried["logistic"]]
+
+    def _target_matrix(self, targets: NDArray[Any]) -> Array:
+        return np.asarray(np.eye(len(self.classes_))[targets])
+
+    def _steps(self, graph: AttributedGraph) -> sp.csr_array:
+        return symmetric_steps(graph.adjacency)
+
+    def _loss(self, outputs: Array, targets: Array) -> float:
+        return log_loss(shares(outputs), targets.argmax(axis=1))
+
+    def _agreement(self, outputs: Array, targets: Array) -> float:
+        return float(np.mean(outputs.argmax(axis=1) == targets.argmax(axis=1)))
+
+    def _baseline(self, targets: Array) -> float:
+        return float(targets.mean(axis=0).max())
+
+    def _finish(self, outputs: Array, held_out: Array, out_of_fold: Array, targets: Array) -> Array:
+        truth = targets.argmax(axis=1)
+        self.temperatures_ = (temperature(shares(held_out), truth), temperature(shares(out_of_fold), truth))
+        return sharpened(shares(outputs), self.temperatures_[0])
+
+    def _outputs(self, graph: AttributedGraph) -> Array:
+        return sharpened(shares(self.head_.outputs(self._design(graph))), self.temperatures_[1])

@@ -1,0 +1,183 @@
+"""From vectors, features and edges to predictions: the steps that classes and values share.
+
+Graph and targets of some nodes → inputs (vectors, features, both) → a head → Correct and Smooth, or none. What is taken
+of each is chosen by cross-validation inside the training part.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, get_args
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from hopscale.checks import choice, parameter, switch, whole
+from hopscale.compute import Threads
+from hopscale.exceptions import GraphError, ParameterError, in_short
+from hopscale.graph import AttributedGraph
+from hopscale.models import MODELS
+from hopscale.models.base import NodeEmbedding
+from hopscale.models.surroundings import features_in_columns
+from hopscale.supervised.base import SupervisedModel
+from hopscale.supervised.heads.base import Head, HeadFamily
+from hopscale.supervised.inputs import Design, InputKind, Inputs
+from hopscale.supervised.selection import Report, fold_numbers, ranked
+from hopscale.supervised.trials import Folds, Trial
+
+__all__ = ["GraphPredictor"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+LEAST_NODES = 4  # to learn from: two for each of two folds
+KINDS: tuple[InputKind, ...] = get_args(InputKind)
+
+
+def check_embedder(name: str, value: Any) -> Any:
+    """A model that learns vectors, or None."""
+    if value is not None and not isinstance(value, NodeEmbedding):
+        raise ParameterError(
+            f"must be a model of hopscale, such as AE(), or None, not {in_short(value)}", parameter=name
+        )
+    return value
+
+
+class _Fitted:
+    """What a fit leaves beside predictions."""
+
+    embedder_: NodeEmbedding | None  # None where no vectors are used
+    feature_names_: NDArray[Any]
+    inputs_: Inputs
+    head_: Head
+    report_: Report
+
+
+@dataclass(eq=False, repr=False)
+class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
+    """Base of models that predict from the vectors of an embedder, from features, or from both."""
+
+    embedder: Any = parameter(None, check_embedder)
+    inputs: str = parameter("auto", choice, options=("auto", *KINDS))
+    head: str = "auto"
+    smooth: bool = parameter(True, switch)
+    folds: int = parameter(5, whole, least=2, most=100)
+    landmarks: int = parameter(2000, whole, least=2)
+
+    heads: ClassVar[tuple[str, ...]]  # that can be asked for
+
+    # What classes and values do differently.
+
+    @abstractmethod
+    def _families(self, n_train: int, seed: int) -> Sequence[HeadFamily]:
+        """Heads that are tried on so many training nodes."""
+
+    @abstractmethod
+    def _target_matrix(self, targets: NDArray[Any]) -> Array:
+        """Targets with a row for each training node."""
+
+    @abstractmethod
+    def _steps(self, graph: AttributedGraph) -> sp.csr_array:
+        """One step along edges, by which outputs are smoothed."""
+
+    @abstractmethod
+    def _loss(self, outputs: Array, targets: Array) -> float:
+        """By which the strength of a head is chosen: the smaller, the better."""
+
+    @abstractmethod
+    def _agreement(self, outputs: Array, targets: Array) -> float:
+        """By which candidates are compared, and which the report shows: the larger, the better."""
+
+    @abstractmethod
+    def _baseline(self, targets: Array) -> float:
+        """The agreement that needs no graph."""
+
+    @abstractmethod
+    def _finish(self, outputs: Array, held_out: Array, out_of_fold: Array, targets: Array) -> Array:
+        """Outputs as they are answered.
+
+        ``held_out`` are outputs of training nodes that did not see their own target, ``out_of_fold`` the same before
+        they were smoothed: what calibration is learnt from.
+        """
+
+    # Learning.
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense, before a graph is read."""
+        super().check_parameters()
+        choice("head", self.head, ("auto", *self.heads))
+
+    def _learn(self, graph: AttributedGraph, rows: Indices, targets: NDArray[Any], seed: int) -> Array:
+        if len(rows) < LEAST_NODES:
+            raise GraphError(f"there are {len(rows)} training nodes, and {LEAST_NODES} are needed at least")
+        kinds = self._kinds(graph)
+        self.embedder_ = None if set(kinds) == {"features"} else self._fitted_embedder(graph)
+        self.feature_names_ = graph.feature_names
+        vectors = self._vectors_of_fit(graph)
+        Y = self._target_matrix(targets)
+        count = min(self.folds, len(rows) // 2)
+        fold = fold_numbers(Y, count, seed)
+        with Threads(self.n_jobs, verbose=bool(self.verbose)) as engine:
+            steps = self._steps(graph) if self.smooth and graph.adjacency.nnz else None
+            folds = Folds(graph.n_nodes, rows, Y, fold, count, steps, engine)
+            trials = []
+            for kind in kinds:
+                inputs = Inputs.learnt(kind, vectors, graph.features)
+                design = inputs.design(vectors, graph.features)
+                families = [family for family in self._families(len(rows), seed) if kind in family.kinds]
+                trials += [Trial(inputs, design, family, folds) for family in families]
+            if not trials:
+                raise ParameterError(f"cannot be used with inputs={self.inputs!r}", parameter="head", value=self.head)
+            with engine.bar(len(trials) * count, "cross-validation", "fold") as bar:
+                for trial in trials:
+                    trial.run(self._loss, self._agreement, lambda: bar.update(1))
+            owners = {candidate: trial for trial in trials for candidate in trial.held_out}
+            order = ranked(list(owners))
+            chosen, trial = order[0], owners[order[0]]
+            self.report_ = Report(order, chosen, self._baseline(Y), len(rows), count)
+            engine.say(str(self.report_))
+            self.inputs_ = trial.inputs
+            self.head_, outputs = trial.final(chosen)
+        if self.inputs_.kind == "features":
+            self.embedder_ = None
+        return self._finish(outputs, trial.held_out[chosen], trial.out_of_fold, Y)
+
+    def _kinds(self, graph: AttributedGraph) -> list[InputKind]:
+        """Inputs that the graph has and that may be chosen."""
+        edges, features = graph.adjacency.nnz > 0, graph.features.nnz > 0
+        there = {"vectors": edges, "features": features, "both": edges and features}
+        kinds = [kind for kind in KINDS if there[kind] and self.inputs in ("auto", kind)]
+        if not kinds:
+            lacks = " and ".join(what for what, has in (("edges", edges), ("features", features)) if not has)
+            raise GraphError(f"the graph has no {lacks}: there is nothing to predict from")
+        return kinds
+
+    # Vectors.
+
+    def _fitted_embedder(self, graph: AttributedGraph) -> NodeEmbedding:
+        """The embedder, fitted to the graph; one that was fitted to it before is taken as it is."""
+        if self.embedder is None:
+            default = MODELS["AE" if graph.features.nnz else "DeepWalk"]()
+            default.set_params(n_jobs=self.n_jobs, random_state=self.random_state, verbose=self.verbose)
+            return default.fit(graph)
+        if hasattr(self.embedder, "embedding_"):
+            if not np.array_equal(self.embedder.node_ids_, graph.node_ids):
+                raise GraphError(
+                    "the embedder was fitted to a graph of other nodes, or in another order: pass the graph that it "
+                    "was fitted to, or one that is not fitted yet"
+                )
+            return self.embedder
+        return clone(self.embedder).fit(graph)  # type: ignore[no-any-return]
+
+    def _vectors_of_fit(self, graph: AttributedGraph) -> NDArray[Any]:
+        return np.zeros((graph.n_nodes, 0)) if self.embedder_ is None else self.embedder_.embedding_
+
+    def _design(self, graph: AttributedGraph) -> Design:
+        """What the head sees of the nodes of another graph; features are matched by name."""
+        vectors = np.zeros((graph.n_nodes, 0)) if self.embedder_ is None else self.embedder_.transform(graph)
+        features = features_in_columns(graph, self.feature_names_)
+        return self.inputs_.design(vectors, features)

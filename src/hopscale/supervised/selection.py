@@ -1,0 +1,89 @@
+"""Choosing among candidates by cross-validation inside the training part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopscale.supervised.smoothing import Smoothing
+
+__all__ = ["SMOOTHINGS", "Candidate", "Report", "fold_numbers", "ranked"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+SMOOTHINGS = tuple(Smoothing(correct, smooth) for smooth in (0.0, 0.3, 0.5, 0.7) for correct in (0.0, 0.5, 0.8))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A way from a graph to predictions, and its cross-validated score.
+
+    ``strength`` is C of a logistic regression, or the ridge of a kernel; ``score`` is accuracy or R², of nodes that
+    the candidate was not trained on.
+    """
+
+    inputs: str
+    head: str
+    strength: float
+    smoothing: Smoothing
+    score: float
+
+    def __str__(self) -> str:
+        return f"{self.head} on {self.inputs}, strength {self.strength:g}, smoothing: {self.smoothing}"
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What was tried, and what was chosen.
+
+    Attributes
+    ----------
+    candidates : list of Candidate
+        All that were compared, the best first.
+    chosen : Candidate
+    baseline : float
+        Score of the commonest class, or of the mean: what needs no graph.
+    n_train, n_folds : int
+    """
+
+    candidates: list[Candidate]
+    chosen: Candidate
+    baseline: float
+    n_train: int
+    n_folds: int
+
+    def __str__(self) -> str:
+        """A table of the best candidate of each kind."""
+        lines = [f"{self.n_folds}-fold cross-validation on {self.n_train} training nodes", f"{'score':>7}  candidate"]
+        shown: set[tuple[str, str, bool]] = set()
+        for each in self.candidates:
+            kind = (each.inputs, each.head, bool(each.smoothing))
+            if kind not in shown:
+                shown.add(kind)
+                mark = "  <- chosen" if each == self.chosen else ""
+                lines.append(f"{each.score:7.4f}  {each}{mark}")
+        lines.append(f"{self.baseline:7.4f}  without learning")
+        return "\n".join(lines)
+
+
+def fold_numbers(targets: Array, count: int, seed: int) -> Indices:
+    """Number of the fold of each training node; each class is dealt evenly over the folds.
+
+    >>> sorted(fold_numbers(np.eye(2)[[0, 0, 1, 1]], 2, seed=0)[:2].tolist())
+    [0, 1]
+    """
+    order = np.random.default_rng([seed, count]).permutation(len(targets))
+    if targets.shape[1] > 1:
+        order = order[np.argsort(targets.argmax(axis=1)[order], kind="stable")]
+    folds = np.empty(len(targets), dtype=np.int64)
+    folds[order] = np.arange(len(targets)) % count
+    return folds
+
+
+def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Candidates by score, the highest first; equals as they come, the simpler before the others."""
+    return sorted(candidates, key=lambda each: -each.score)

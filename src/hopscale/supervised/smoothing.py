@@ -1,0 +1,103 @@
+"""Correct and Smooth: errors of predictions, then predictions themselves, are spread over the edges.
+
+Huang, He, Singh, Lim and Benson, "Combining Label Propagation and Simple Models Out-performs Graph Neural Networks",
+ICLR 2021 (arXiv 2010.13993). Spreading x with the share α means the fixed point of z = (1 - α)·x + α·S·z.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hopscale.compute import Operator, Threads
+
+__all__ = ["Smoothing", "corrected_and_smoothed", "steps", "symmetric_steps"]
+
+Array = NDArray[np.float64]
+
+_LEFT = 1e-3  # share of what is spread that may be on its way still when spreading ends
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """Shares α for spreading errors and for spreading predictions; 0 leaves that step out.
+
+    >>> str(Smoothing(0.5, 0)), str(Smoothing(0, 0))
+    ('errors 0.5', 'none')
+    """
+
+    correct: float = 0.0
+    smooth: float = 0.0
+
+    def __bool__(self) -> bool:
+        return bool(self.correct or self.smooth)
+
+    def __str__(self) -> str:
+        parts = (("errors", self.correct), ("predictions", self.smooth))
+        return ", ".join(f"{what} {share:g}" for what, share in parts if share) or "none"
+
+
+def symmetric_steps(adjacency: sp.csr_array) -> sp.csr_array:
+    """D^(-1/2)·A·D^(-1/2), for probabilities; an isolated node keeps what it has."""
+    inverse, isolated = _inverse_degrees(adjacency)
+    root = sp.diags_array(np.sqrt(inverse))
+    return sp.csr_array(root @ adjacency.astype(np.float64) @ root + sp.diags_array(isolated))
+
+
+def steps(adjacency: sp.csr_array) -> sp.csr_array:
+    """D⁻¹·A, for values: means of the neighbours'; an isolated node keeps what it has."""
+    inverse, isolated = _inverse_degrees(adjacency)
+    return sp.csr_array(sp.diags_array(inverse) @ adjacency.astype(np.float64) + sp.diags_array(isolated))
+
+
+def _inverse_degrees(adjacency: sp.csr_array) -> tuple[Array, Array]:
+    degrees = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
+    inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
+    return inverse, (degrees == 0).astype(np.float64)
+
+
+def _spread(S: Operator, x: Array, share: float, engine: Threads) -> Array:
+    start = engine.tall(x.astype(np.float32))
+    z, left = start, 1.0
+    while left > _LEFT:
+        z, left = (1 - share) * start + share * (S @ z), left * share
+    return engine.host(z).astype(np.float64)
+
+
+def corrected_and_smoothed(
+    S: Operator,
+    base: Array,
+    known: NDArray[np.bool_],
+    targets: Array,
+    residuals: Array,
+    how: Smoothing,
+    engine: Threads,
+) -> Array:
+    """Predictions after both steps.
+
+    Parameters
+    ----------
+    S : Operator
+        One step along edges.
+    base : ndarray of shape (n, k)
+        Predictions of a head.
+    known : ndarray of bool of shape (n,) or (n, k)
+        Nodes whose targets may be used.
+    targets : ndarray of shape (n, k)
+        Their targets; what is elsewhere is not used.
+    residuals : ndarray of shape (n, k)
+        Targets less predictions of heads that were trained without the node; likewise.
+    how : Smoothing
+    engine : Threads
+        What the products run on.
+    """
+    known = known[:, None] if known.ndim == 1 else known
+    found = base
+    if how.correct:
+        found = base + _spread(S, np.where(known, residuals, 0.0), how.correct, engine)
+    if how.smooth:
+        found = _spread(S, np.where(known, targets, found), how.smooth, engine)
+    return found
