@@ -31,8 +31,17 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
+class _Fitted:
+    """What every fit leaves; not among the fields of a dataclass, which are parameters."""
+
+    node_ids_: NDArray[Any]
+    train_: Indices  # positions of the nodes that were learnt from
+    outputs_: Array  # of the nodes of the fit: probabilities of the classes, or values
+    classes_: NDArray[Any]  # by classifiers
+
+
 @dataclass(eq=False, repr=False)
-class SupervisedModel(KnownParameters, BaseEstimator):  # type: ignore[misc]
+class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[misc]
     """Base of all models that learn from labels.
 
     A model is a dataclass whose fields are its parameters. Defining one registers it under its name; ``abstract=True``
@@ -45,10 +54,6 @@ class SupervisedModel(KnownParameters, BaseEstimator):  # type: ignore[misc]
     verbose: bool = parameter(False, switch)
 
     task: ClassVar[str]
-
-    node_ids_: NDArray[Any]
-    train_: Indices  # positions of the nodes that were learnt from
-    outputs_: Array  # of the nodes of the fit: probabilities of the classes, or values
 
     def __init_subclass__(cls, *, abstract: bool = False, **settings: Any) -> None:
         super().__init_subclass__(**settings)
@@ -200,8 +205,7 @@ class NodeClassifier(ClassifierMixin, SupervisedModel, abstract=True):  # type: 
     """Base of models that predict classes of nodes."""
 
     task: ClassVar[str] = "classification"
-
-    classes_: NDArray[Any]
+    score = SupervisedModel.score  # not scikit-learn's, which knows no graphs
 
     def _has_label(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
         return has_class(labels)
@@ -249,6 +253,7 @@ class NodeRegressor(RegressorMixin, SupervisedModel, abstract=True):  # type: ig
     """Base of models that predict values of nodes."""
 
     task: ClassVar[str] = "regression"
+    score = SupervisedModel.score  # not scikit-learn's, which knows no graphs
 
     def _has_label(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
         return has_value(labels)
