@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from hopscale.supervised.networks.passes import Batch, Pass
 
-__all__ = ["Network"]
+__all__ = ["Matrices", "Network", "labelled", "optional_whole"]
 
 Inputs = Literal["features", "vectors", "both"]
 Floats = NDArray[np.float32]
@@ -120,7 +120,7 @@ class Network(_Trained, NodeClassifier, abstract=True):
             weights, outputs = Weights(device, seed), len(self.classes_)
             everything = self._batch(inputs, device, engine)
             batches = self._batches(inputs, everything, *learnt, seed, device, engine)
-            validation = _labelled(everything, rows[held_out], targets[held_out]) if held_out.any() else None
+            validation = labelled(everything, rows[held_out], targets[held_out]) if held_out.any() else None
             with engine.bar(self.epochs, "train", "epoch") as bar:
                 self.n_epochs_ = Training(**settings).run(
                     self._scores, batches, outputs, weights, seed, bar, validation
@@ -148,7 +148,7 @@ class Network(_Trained, NodeClassifier, abstract=True):
         self, inputs: NodeInputs, everything: Batch, rows: Indices, targets: Indices, seed: int, device: Any, engine: Any
     ) -> list[Batch]:
         """What is trained on, a step of the optimizer each."""
-        return [_labelled(everything, rows, targets)]
+        return [labelled(everything, rows, targets)]
 
     def _batch(self, inputs: NodeInputs, device: device, engine: Threads) -> Batch:
         import torch
@@ -175,7 +175,7 @@ class Network(_Trained, NodeClassifier, abstract=True):
             yield chosen_device(self.device)
 
 
-def _labelled(batch: Batch, rows: Indices, targets: NDArray[Any]) -> Batch:
+def labelled(batch: Batch, rows: Indices, targets: NDArray[Any]) -> Batch:
     """A batch with the positions and the classes of some of its nodes."""
     import torch
 

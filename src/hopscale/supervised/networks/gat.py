@@ -33,8 +33,22 @@ class GAT(Network):
         return {"edges": with_self_loops(adjacency)}
 
     def _scores(self, net: Pass) -> Tensor:
+        from torch.nn.functional import elu
+
         widths = [self.filters] * (self.depth - 1) + [net.outputs]
-        hidden = self._attended(net, net.first(widths[0]))
+        heads = [self._attended(net, net.first(widths[0])) for _ in range(self.heads)]
         for width in widths[1:]:
-            hidden = self._attended(net, net.linear(net.dropout(elu(hidden)), width))
-        return hidden
+            hidden = net.dropout(elu(net.biased(net.side_by_side(heads))))
+            heads = [self._attended(net, net.linear(hidden, width)) for _ in range(self.heads)]
+        return net.biased(sum(heads[1:], heads[0]) / len(heads))
+
+    def _attended(self, net: Pass, hidden: Tensor) -> Tensor:
+        """Means over neighbours, weighted by attention."""
+        from torch.nn.functional import leaky_relu
+
+        edges = net.matrices["edges"]
+        of_node, of_neighbor = net.linear(hidden, 1)[:, 0], net.linear(hidden, 1)[:, 0]
+        attention = leaky_relu(edges.entry_sums(of_node, of_neighbor), self.slope)
+        attention = edges.values * (attention - edges.row_maxima(attention)).exp()
+        total = edges.times(hidden.new_ones(len(hidden), 1), attention)
+        return edges.times(hidden, net.dropout(attention)) / total

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 
 from hopscale.checks import parameter, whole
 from hopscale.supervised.networks.base import Matrices, Network
-from hopscale.supervised.networks.propagation import mean, with_self_loops
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -27,3 +26,20 @@ class GraphSAGE(Network):
     filters: int = parameter(32, whole, least=1)
     depth: int = parameter(2, whole, least=1)
     samples: int = parameter(40, whole, least=1)
+
+    def _matrices(self, adjacency: sp.csr_array) -> Matrices:
+        return {"neighbors": adjacency}
+
+    def _scores(self, net: Pass) -> Tensor:
+        widths = [self.filters] * (self.depth - 1) + [net.outputs]
+        hidden = net.biased(self._mean(net, net.first(widths[0])))
+        for width in widths[1:]:
+            hidden = net.biased(self._mean(net, net.linear(net.dropout(hidden.relu()), width)))
+        return hidden
+
+    def _mean(self, net: Pass, hidden: Tensor) -> Tensor:
+        """Mean of a node and its neighbours: in training of a sample of them, else of all."""
+        neighbors = net.matrices["neighbors"]
+        weights = neighbors.values if net.random is None else neighbors.sampled(self.samples, net.random)
+        total = 1 + neighbors.times(hidden.new_ones(len(hidden), 1), weights)
+        return (hidden + neighbors.times(hidden, weights)) / total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -108,6 +108,11 @@ class Pass:
     def biased(self, x: Tensor) -> Tensor:
         """x plus a number for each column."""
         return x + self._weights.vector(self._next("bias"), x.shape[1])
+
+    @staticmethod
+    def side_by_side(blocks: Sequence[Tensor]) -> Tensor:
+        """Blocks of columns as one matrix."""
+        return torch.cat(list(blocks), dim=1)
 
     def dropout(self, x: Tensor) -> Tensor:
         """x with some entries dropped and the others raised, so that sums are as before; in training only."""

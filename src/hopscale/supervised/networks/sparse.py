@@ -8,7 +8,7 @@ which is a product by rows again.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,23 @@ class SparseMatrix(ABC):
         """The largest value of each row, for each entry; without gradient."""
         most = torch.segment_reduce(values.detach(), "max", offsets=self.offsets, unsafe=True, initial=-torch.inf)
         return most[self.rows]
+
+    def sampled(self, most: int, random: torch.Generator) -> Tensor:
+        """The values, of which at most so many a row are kept, drawn without replacement, and the others are 0."""
+        crowded, ranks = self._crowded(most)
+        # Sorted by row, and at random within one: ranks stay where they are.
+        keys = self.rows[crowded] + torch.rand(len(crowded), generator=random, device=self.device, dtype=torch.float64)
+        values = self.values.clone()
+        values[crowded[keys.argsort()[ranks >= most]]] = 0
+        return values
+
+    @lru_cache(maxsize=1)  # noqa: B019: a matrix lives as long as a fit
+    def _crowded(self, most: int) -> tuple[Tensor, Tensor]:
+        """Entries of rows that have more than so many, and the rank of each within its row."""
+        counts = np.diff(self._by_rows.indptr)
+        entries = np.flatnonzero(np.repeat(counts > most, counts))
+        ranks = entries - np.repeat(self._by_rows.indptr[:-1], counts)[entries]
+        return torch.from_numpy(entries).to(self.device), torch.from_numpy(ranks).to(self.device)
 
     @cached_property
     def offsets(self) -> Tensor:
