@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 
 # Imported when they are first asked for: the command line must heed Ctrl-C before NumPy and scikit-learn are read.
 # Every other name is a model's; ``__init__.pyi`` lists them for editors and type checkers.
-_MODULES = ("datasets", "exceptions", "features", "graph", "io", "models", "solvers", "tasks")
+_MODULES = ("datasets", "exceptions", "features", "graph", "io", "models", "solvers", "supervised", "tasks")
 _HOMES = {
     "AttributedGraph": "graph",
     "FeatureEncoder": "features",
@@ -49,7 +49,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _models() -> dict[str, Any]:
-    models = import_module("hopscale.models").MODELS
+    models = {**import_module("hopscale.models").MODELS, **import_module("hopscale.supervised").SUPERVISED}
     return {name: model for name, model in models.items() if model.__module__.startswith("hopscale.")}
 
 

@@ -5,6 +5,7 @@ from hopscale import graph as graph
 from hopscale import io as io
 from hopscale import models as models
 from hopscale import solvers as solvers
+from hopscale import supervised as supervised
 from hopscale import tasks as tasks
 from hopscale.datasets import load as load
 from hopscale.features import FeatureEncoder as FeatureEncoder
@@ -38,6 +39,14 @@ from hopscale.models.walk.node2vec import Node2Vec as Node2Vec
 from hopscale.models.walk.walklets import Walklets as Walklets
 from hopscale.solvers import PMI as PMI
 from hopscale.solvers import SGNS as SGNS
+from hopscale.supervised.networks.appnp import APPNP as APPNP
+from hopscale.supervised.networks.cluster_gcn import ClusterGCN as ClusterGCN
+from hopscale.supervised.networks.gat import GAT as GAT
+from hopscale.supervised.networks.gcn import GCN as GCN
+from hopscale.supervised.networks.graphsage import GraphSAGE as GraphSAGE
+from hopscale.supervised.networks.mixhop import MixHop as MixHop
+from hopscale.supervised.networks.sgc import SGC as SGC
+from hopscale.supervised.networks.sign import SIGN as SIGN
 from hopscale.tasks import evaluate as evaluate
 
 __version__: str

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from hopscale.supervised.base import SUPERVISED, NodeClassifier, NodeRegressor, SupervisedModel
 
 __all__ = ["SUPERVISED", "NodeClassifier", "NodeRegressor", "SupervisedModel"]
+
+import_module("hopscale.supervised.networks")  # whose classes register themselves

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -19,19 +19,19 @@ from hopscale.graph import AttributedGraph
 from hopscale.models import NodeEmbedding
 from hopscale.supervised.base import NodeClassifier
 from hopscale.supervised.networks.inputs import NodeInputs, VectorInput, known_features, normalized_rows, own_features
-from hopscale.supervised.networks.propagation import normalized, with_self_loops
+from hopscale.supervised.networks.propagation import Matrices, normalized, with_self_loops
 
 if TYPE_CHECKING:
-    from torch import Tensor, device
+    from torch import Tensor
 
-    from hopscale.supervised.networks.passes import Batch, Pass
+    from hopscale.supervised.networks.layers.passes import Batch, Pass
+    from hopscale.supervised.networks.layers.place import Place
 
-__all__ = ["Matrices", "Network", "labelled", "optional_whole"]
+__all__ = ["Network", "optional_whole"]
 
 Inputs = Literal["features", "vectors", "both"]
 Floats = NDArray[np.float32]
 Indices = NDArray[np.int64]
-Matrices = dict[str, sp.csr_array]
 
 
 def optional_whole(name: str, value: Any, *, least: int) -> int | None:
@@ -97,45 +97,44 @@ class Network(_Trained, NodeClassifier, abstract=True):
         """Refuse parameters that make no sense, before a graph is read."""
         super().check_parameters()
         if self.embedder is None and self.inputs != "features":
-            raise ParameterError("needs an embedder, such as MUSAE(), or vectors", parameter="inputs", value=self.inputs)
-        if self.embedder is not None and self.inputs == "features":
             raise ParameterError(
-                "are all that is read: the embedder has no use. Say ", Setting("inputs", "both"), parameter="inputs"
+                "needs an embedder, such as MUSAE(), or vectors", parameter="inputs", value=self.inputs
             )
+        if self.embedder is not None and self.inputs == "features":
+            raise ParameterError("is of no use without ", Setting("inputs", "both"), parameter="embedder")
 
-    def _learn(self, graph: AttributedGraph, rows: Indices, targets: NDArray[Any], seed: int) -> NDArray[np.float64]:
+    def _learn(self, graph: AttributedGraph, rows: Indices, targets: Indices, seed: int) -> NDArray[np.float64]:
         self.feature_names_ = own_features(graph)[1]
         self.vectors_ = None if self.embedder is None else VectorInput(self.embedder, graph)
         inputs = self._inputs(graph, None if self.vectors_ is None else self.vectors_.of_fit)
         held_out = np.zeros(len(rows), dtype=bool)
-        if self.patience is not None:
-            size = max(1, round(self.validation_share * len(rows)))
+        if self.patience is not None and len(rows) > 1:
+            size = min(max(1, round(self.validation_share * len(rows))), len(rows) - 1)
             held_out[np.random.default_rng(seed).permutation(len(rows))[:size]] = True
-        learnt = rows[~held_out], targets[~held_out]
-        with Threads(self.n_jobs, verbose=self.verbose) as engine, self._torch() as device:
-            from hopscale.supervised.networks.passes import Weights
-            from hopscale.supervised.networks.training import Training, probabilities
+        with self._place() as place:
+            from hopscale.supervised.networks.layers.passes import Weights
+            from hopscale.supervised.networks.layers.training import Training, probabilities
 
-            settings = {name: getattr(self, name) for name in Training.__dataclass_fields__}
-            weights, outputs = Weights(device, seed), len(self.classes_)
-            everything = self._batch(inputs, device, engine)
-            batches = self._batches(inputs, everything, *learnt, seed, device, engine)
-            validation = labelled(everything, rows[held_out], targets[held_out]) if held_out.any() else None
-            with engine.bar(self.epochs, "train", "epoch") as bar:
-                self.n_epochs_ = Training(**settings).run(
-                    self._scores, batches, outputs, weights, seed, bar, validation
-                )
+            weights, outputs = Weights(place.device, seed), len(self.classes_)
+            everything = place.batch(inputs, self._matrices(inputs.adjacency))
+            batches = self._batches(inputs, everything, rows[~held_out], targets[~held_out], seed, place)
+            validation = everything.labelled(rows[held_out], targets[held_out]) if held_out.any() else None
+            training = Training(**{name: getattr(self, name) for name in Training.__dataclass_fields__})
+            with place.engine.bar(self.epochs, "train", "epoch") as bar:
+                self.n_epochs_ = training.run(self._scores, batches, outputs, weights, seed, bar, validation)
             self.weights_ = weights.arrays()
             return probabilities(self._scores, everything, outputs, weights)
 
     def _outputs(self, graph: AttributedGraph) -> NDArray[np.float64]:
         inputs = self._inputs(graph, None if self.vectors_ is None else self.vectors_.of(graph))
-        with Threads(self.n_jobs) as engine, self._torch() as device:
-            from hopscale.supervised.networks.passes import Weights
-            from hopscale.supervised.networks.training import probabilities
+        with self._place() as place:
+            from hopscale.supervised.networks.layers.passes import Weights
+            from hopscale.supervised.networks.layers.training import probabilities
 
-            weights = Weights(device, known=self.weights_)
-            return probabilities(self._scores, self._batch(inputs, device, engine), len(self.classes_), weights)
+            everything = place.batch(inputs, self._matrices(inputs.adjacency))
+            return probabilities(
+                self._scores, everything, len(self.classes_), Weights(place.device, known=self.weights_)
+            )
 
     def _inputs(self, graph: AttributedGraph, vectors: Floats | None) -> NodeInputs:
         features = None
@@ -145,40 +144,20 @@ class Network(_Trained, NodeClassifier, abstract=True):
         return NodeInputs(graph.adjacency, features, vectors)
 
     def _batches(
-        self, inputs: NodeInputs, everything: Batch, rows: Indices, targets: Indices, seed: int, device: Any, engine: Any
+        self, inputs: NodeInputs, everything: Batch, rows: Indices, targets: Indices, seed: int, place: Place
     ) -> list[Batch]:
-        """What is trained on, a step of the optimizer each."""
-        return [labelled(everything, rows, targets)]
-
-    def _batch(self, inputs: NodeInputs, device: device, engine: Threads) -> Batch:
-        import torch
-
-        from hopscale.supervised.networks.passes import Batch
-        from hopscale.supervised.networks.sparse import on_device
-
-        features = None if inputs.features is None else on_device(inputs.features, device, engine)
-        vectors = None if inputs.vectors is None else torch.from_numpy(inputs.vectors).to(device)
-        matrices = {name: on_device(m, device, engine) for name, m in self._matrices(inputs.adjacency).items()}
-        return Batch(features, vectors, matrices)
+        """What is trained on, one step of the optimizer each: by default all nodes at once."""
+        return [everything.labelled(rows, targets)]
 
     @contextmanager
-    def _torch(self) -> Iterator[device]:
-        """PyTorch's device to run on; its settings are the caller's again afterwards."""
+    def _place(self) -> Iterator[Place]:
+        """Where to compute; PyTorch's settings are the caller's again afterwards."""
         try:
             import torch  # noqa: F401
         except ImportError as error:
             name = type(self).__name__
             raise MissingPackageError(f'{name} needs PyTorch ({error}): pip install "hopscale[gnn]"') from error
-        from hopscale.supervised.networks.training import chosen_device, one_thread
+        from hopscale.supervised.networks.layers.place import Place, chosen_device, one_thread
 
-        with one_thread():
-            yield chosen_device(self.device)
-
-
-def labelled(batch: Batch, rows: Indices, targets: NDArray[Any]) -> Batch:
-    """A batch with the positions and the classes of some of its nodes."""
-    import torch
-
-    device = next(iter(batch.matrices.values())).device
-    tensors = (torch.from_numpy(array.astype(np.int64)).to(device) for array in (rows, targets))
-    return replace(batch, **dict(zip(("rows", "targets"), tensors, strict=True)))
+        with Threads(self.n_jobs, verbose=self.verbose) as engine, one_thread():
+            yield Place(chosen_device(self.device), engine)

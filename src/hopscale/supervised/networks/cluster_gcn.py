@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hopscale.checks import parameter
-from hopscale.supervised.networks.base import Indices, NodeInputs, labelled, optional_whole
+from hopscale.supervised.networks.base import Indices, optional_whole
 from hopscale.supervised.networks.gcn import GCN
+from hopscale.supervised.networks.inputs import NodeInputs
 from hopscale.supervised.networks.propagation import clusters
 
 if TYPE_CHECKING:
-    from hopscale.supervised.networks.passes import Batch
+    from hopscale.supervised.networks.layers.passes import Batch
 
 __all__ = ["ClusterGCN"]
 
@@ -26,7 +27,7 @@ class ClusterGCN(GCN):
     clusters: int | None = parameter(None, optional_whole, least=1)
 
     def _batches(
-        self, inputs: NodeInputs, everything: Batch, rows: Indices, targets: Indices, seed: int, device: Any, engine: Any
+        self, inputs: NodeInputs, everything: Batch, rows: Indices, targets: Indices, seed: int, place: Place
     ) -> list[Batch]:
         membership = clusters(inputs.adjacency, self.clusters or len(self.classes_), seed)
         position = np.full(len(membership), -1)
@@ -36,6 +37,7 @@ class ClusterGCN(GCN):
             nodes = np.flatnonzero(membership == cluster)
             known = np.flatnonzero(position[nodes] >= 0)
             if len(known):
-                part = self._batch(inputs.part(nodes), device, engine)
-                batches.append(labelled(part, known, targets[position[nodes[known]]]))
+                part = inputs.part(nodes)
+                batch = place.batch(part, self._matrices(part.adjacency))
+                batches.append(batch.labelled(known, targets[position[nodes[known]]]))
         return batches

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import scipy.sparse as sp
 
 from hopscale.checks import number, parameter, whole
-from hopscale.supervised.networks.base import Matrices, Network
-from hopscale.supervised.networks.propagation import with_self_loops
+from hopscale.supervised.networks.base import Network
+from hopscale.supervised.networks.propagation import Matrices, with_self_loops
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from hopscale.supervised.networks.passes import Pass
+    from hopscale.supervised.networks.layers.passes import Pass
 
 __all__ = ["GAT"]
 

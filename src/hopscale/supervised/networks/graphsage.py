@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import scipy.sparse as sp
 
 from hopscale.checks import parameter, whole
-from hopscale.supervised.networks.base import Matrices, Network
+from hopscale.supervised.networks.base import Network
+from hopscale.supervised.networks.propagation import Matrices
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from hopscale.supervised.networks.passes import Pass
+    from hopscale.supervised.networks.layers.passes import Pass
 
 __all__ = ["GraphSAGE"]
 

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from hopscale.exceptions import MissingPackageError
 
-__all__ = ["clusters", "mean", "normalized", "triangles", "within", "with_self_loops"]
+__all__ = ["Matrices", "clusters", "normalized", "triangles", "with_self_loops"]
+
+Matrices = dict[str, sp.csr_array]
 
 
 def with_self_loops(adjacency: sp.csr_array) -> sp.csr_array:
@@ -21,11 +23,6 @@ def normalized(adjacency: sp.csr_array) -> sp.csr_array:
     """D^(-1/2) A D^(-1/2); nodes without edges have rows of zeros."""
     scale = _inverse(np.sqrt(_degrees(adjacency)))
     return sp.csr_array(sp.diags_array(scale) @ adjacency @ sp.diags_array(scale)).astype(np.float32)
-
-
-def mean(adjacency: sp.csr_array) -> sp.csr_array:
-    """D^(-1) A; rows add up to 1, or are zeros."""
-    return sp.csr_array(sp.diags_array(_inverse(_degrees(adjacency))) @ adjacency).astype(np.float32)
 
 
 def triangles(adjacency: sp.csr_array) -> sp.csr_array:
@@ -43,18 +40,10 @@ def clusters(adjacency: sp.csr_array, count: int, seed: int) -> NDArray[np.int64
         import pymetis
     except ImportError as error:
         raise MissingPackageError(f'clusters are found by pymetis ({error}): pip install "hopscale[gnn]"') from error
-    graph = pymetis.CSRAdjacency(adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64))
+    offsets, neighbors = adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)
     options = pymetis.Options(seed=seed & 0x7FFFFFFF)
-    _, membership = pymetis.part_graph(count, adjacency=graph, options=options)
+    _, membership = pymetis.part_graph(count, xadj=offsets, adjncy=neighbors, options=options)
     return np.unique(membership, return_inverse=True)[1].astype(np.int64)  # parts may be empty
-
-
-def within(adjacency: sp.csr_array, membership: NDArray[np.int64]) -> sp.csr_array:
-    """The graph without the edges between clusters."""
-    coo = adjacency.tocoo()
-    rows, columns = coo.coords
-    kept = membership[rows] == membership[columns]
-    return sp.csr_array((coo.data[kept], (rows[kept], columns[kept])), adjacency.shape)
 
 
 def _degrees(adjacency: sp.csr_array) -> NDArray[np.float64]:

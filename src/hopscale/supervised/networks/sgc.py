@@ -11,7 +11,7 @@ from hopscale.supervised.networks.base import Network
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from hopscale.supervised.networks.passes import Pass
+    from hopscale.supervised.networks.layers.passes import Pass
 
 __all__ = ["SGC"]
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import scipy.sparse as sp
 
 from hopscale.checks import number, parameter, whole
-from hopscale.supervised.networks.base import Matrices, Network
-from hopscale.supervised.networks.propagation import normalized, triangles, with_self_loops
+from hopscale.supervised.networks.base import Network
+from hopscale.supervised.networks.propagation import Matrices, normalized, triangles, with_self_loops
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from hopscale.supervised.networks.passes import Pass
+    from hopscale.supervised.networks.layers.passes import Pass
 
 __all__ = ["SIGN"]
 
@@ -41,10 +41,12 @@ class SIGN(Network):
     def _scores(self, net: Pass) -> Tensor:
         kinds = [("powers", count + 1) for count in range(-1, self.powers)]
         kinds += [(kind, count + 1) for kind in ("diffusions", "triangles") for count in range(getattr(self, kind))]
-        blocks = list(net.first(self.filters * len(kinds)).split(self.filters, dim=1))
+        first, blocks = net.first(self.filters * len(kinds)), []
         for i, (kind, times) in enumerate(kinds):
+            block = first[:, i * self.filters : (i + 1) * self.filters]
             for _ in range(times):
-                blocks[i] = self._averaged(net, kind, blocks[i])
+                block = self._averaged(net, kind, block)
+            blocks.append(block)
         hidden = net.biased(net.side_by_side(blocks)).relu()
         return net.biased(net.linear(net.dropout(hidden), net.outputs))
 

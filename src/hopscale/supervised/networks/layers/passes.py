@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hopscale.supervised.networks.sparse import SparseMatrix
+from hopscale.supervised.networks.layers.sparse import SparseMatrix
 
 __all__ = ["Batch", "Pass", "Weights"]
 
@@ -23,8 +23,14 @@ class Batch:
     features: SparseMatrix | None  # a row for each node
     vectors: Tensor | None
     matrices: Mapping[str, SparseMatrix]  # what the network multiplies hidden layers with
-    rows: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.int64))  # of the training nodes
-    targets: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.int64))
+    rows: Tensor | None = None  # of nodes whose classes are known
+    targets: Tensor | None = None  # their classes
+
+    def labelled(self, rows: NDArray[np.int64], targets: NDArray[np.int64]) -> Batch:
+        """The same nodes, with the classes of some."""
+        device = next(iter(self.matrices.values())).device
+        at, classes = (torch.from_numpy(array.astype(np.int64)).to(device) for array in (rows, targets))
+        return replace(self, rows=at, targets=classes)
 
 
 class Weights:
@@ -71,7 +77,13 @@ class Pass:
     """
 
     def __init__(
-        self, batch: Batch, weights: Weights, outputs: int, *, dropout: float = 0.0, random: torch.Generator | None = None
+        self,
+        batch: Batch,
+        weights: Weights,
+        outputs: int,
+        *,
+        dropout: float = 0.0,
+        random: torch.Generator | None = None,
     ) -> None:
         self.matrices, self.outputs, self.random = batch.matrices, outputs, random
         self._batch, self._weights, self._dropout = batch, weights, dropout

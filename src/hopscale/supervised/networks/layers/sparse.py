@@ -8,7 +8,7 @@ which is a product by rows again.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ class SparseMatrix(ABC):
         self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
         self.device = device
         self._by_rows = matrix
+        self._ranked: dict[int, tuple[Tensor, Tensor]] = {}
         self.values = torch.from_numpy(matrix.data.astype(np.float32)).to(device)
 
     def __matmul__(self, x: Tensor) -> Tensor:
@@ -63,9 +64,13 @@ class SparseMatrix(ABC):
         values[crowded[keys.argsort()[ranks >= most]]] = 0
         return values
 
-    @lru_cache(maxsize=1)  # noqa: B019: a matrix lives as long as a fit
     def _crowded(self, most: int) -> tuple[Tensor, Tensor]:
         """Entries of rows that have more than so many, and the rank of each within its row."""
+        if most not in self._ranked:
+            self._ranked[most] = self._ranks(most)
+        return self._ranked[most]
+
+    def _ranks(self, most: int) -> tuple[Tensor, Tensor]:
         counts = np.diff(self._by_rows.indptr)
         entries = np.flatnonzero(np.repeat(counts > most, counts))
         ranks = entries - np.repeat(self._by_rows.indptr[:-1], counts)[entries]
