@@ -21,7 +21,43 @@ __all__ = ["GraphSAGE"]
 
 @dataclass(eq=False, repr=False)
 class GraphSAGE(Network):
-    """GraphSAGE."""
+    """Means over a node and a sample of its neighbours, drawn anew in each epoch.
+
+    .. math:: h_i' = W \\operatorname{mean}(\\{h_i\\} \\cup \\{h_j : j \\in \\text{sample of the neighbours of } i\\})
+
+    the convolutional aggregator. Predictions are made with all neighbours.
+
+    Parameters
+    ----------
+    filters, depth
+        As in :class:`GCN`.
+    samples : int, default=40
+        Neighbours of each node that a layer sees in training, drawn without replacement; all if there are fewer.
+    epochs, learning_rate, dropout, regularization, inputs, embedder, normalize_features, patience, validation_share
+        As in :class:`GCN`.
+    device, n_jobs, random_state, verbose
+        As in :class:`GCN`.
+
+    Attributes
+    ----------
+    classes_, node_ids_, outputs_, weights_, n_epochs_
+        As in :class:`GCN`.
+
+    Notes
+    -----
+    Means are weighted by the weights of edges; a node itself has weight 1.
+
+    References
+    ----------
+    W. L. Hamilton, R. Ying and J. Leskovec, "Inductive representation learning on large graphs", NeurIPS 2017.
+
+    Examples
+    --------
+    >>> from hopscale import GraphSAGE, datasets
+    >>> graph = datasets.planted_blocks(n_nodes=200)
+    >>> GraphSAGE(epochs=20).fit(graph, train=range(0, 200, 2)).score(graph) > 0.9
+    True
+    """
 
     _: KW_ONLY
     filters: int = parameter(32, whole, least=1)

@@ -18,7 +18,44 @@ __all__ = ["MixHop"]
 
 @dataclass(eq=False, repr=False)
 class MixHop(Network):
-    """MixHop."""
+    """A hidden layer with a block for each power of the adjacency matrix, and a linear classifier.
+
+    .. math:: Z = \\max(0, [F W_0, \\hat A F W_1, \\hat A^2 F W_2]) \\, W
+
+    What is near and what is far have weights of their own.
+
+    Parameters
+    ----------
+    filters : int, default=32
+        Width of each block.
+    powers : int, default=2
+        Highest power.
+    epochs, learning_rate, dropout, regularization, inputs, embedder, normalize_features, patience, validation_share
+        As in :class:`GCN`.
+    device, n_jobs, random_state, verbose
+        As in :class:`GCN`.
+
+    Attributes
+    ----------
+    classes_, node_ids_, outputs_, weights_, n_epochs_
+        As in :class:`GCN`.
+
+    Notes
+    -----
+    As in the paper on multi-scale attributed node embedding there is one such layer; the original stacks several.
+
+    References
+    ----------
+    S. Abu-El-Haija et al., "MixHop: higher-order graph convolutional architectures via sparsified neighborhood
+    mixing", ICML 2019.
+
+    Examples
+    --------
+    >>> from hopscale import MixHop, datasets
+    >>> graph = datasets.planted_blocks(n_nodes=200)
+    >>> MixHop(epochs=20).fit(graph, train=range(0, 200, 2)).score(graph) > 0.9
+    True
+    """
 
     _: KW_ONLY
     filters: int = parameter(32, whole, least=1)

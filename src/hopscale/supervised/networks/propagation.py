@@ -40,9 +40,9 @@ def clusters(adjacency: sp.csr_array, count: int, seed: int) -> NDArray[np.int64
         import pymetis
     except ImportError as error:
         raise MissingPackageError(f'clusters are found by pymetis ({error}): pip install "hopscale[gnn]"') from error
-    offsets, neighbors = adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)
+    graph = pymetis.CSRAdjacency(adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64))
     options = pymetis.Options(seed=seed & 0x7FFFFFFF)
-    _, membership = pymetis.part_graph(count, xadj=offsets, adjncy=neighbors, options=options)
+    _, membership = pymetis.part_graph(count, adjacency=graph, options=options)
     return np.unique(membership, return_inverse=True)[1].astype(np.int64)  # parts may be empty
 
 

@@ -23,7 +23,51 @@ _STEPS = 20  # of the sum that stands for personalised PageRank
 
 @dataclass(eq=False, repr=False)
 class SIGN(Network):
-    """SIGN."""
+    """Scalable inception: several averages of the features side by side, and one hidden layer.
+
+    .. math:: Z = \\max(0, [F W_0, \\hat A F W_1, \\dots, \\hat A^p F W_p, \\hat T F W_{p+1}]) \\, W
+
+    where T weights each edge by the number of its triangles.
+
+    Parameters
+    ----------
+    filters : int, default=32
+        Width of each block.
+    powers : int, default=2
+        Highest power of the normalised adjacency matrix, p.
+    diffusions : int, default=0
+        Highest power of personalised PageRank; none by default.
+    triangles : int, default=1
+        Highest power of the matrix of triangles.
+    teleport : float, default=0.2
+        Of personalised PageRank.
+    epochs, learning_rate, dropout, regularization, inputs, embedder, normalize_features, patience, validation_share
+        As in :class:`GCN`.
+    device, n_jobs, random_state, verbose
+        As in :class:`GCN`.
+
+    Attributes
+    ----------
+    classes_, node_ids_, outputs_, weights_, n_epochs_
+        As in :class:`GCN`.
+
+    Notes
+    -----
+    Without triangles and diffusions this is :class:`MixHop` with one layer. Counting triangles takes as long as
+    multiplying the adjacency matrix with itself.
+
+    References
+    ----------
+    F. Frasca, E. Rossi, D. Eynard, B. Chamberlain, M. Bronstein and F. Monti, "SIGN: scalable inception graph neural
+    networks", arXiv:2004.11198, 2020.
+
+    Examples
+    --------
+    >>> from hopscale import SIGN, datasets
+    >>> graph = datasets.planted_blocks(n_nodes=200)
+    >>> SIGN(epochs=20).fit(graph, train=range(0, 200, 2)).score(graph) > 0.9
+    True
+    """
 
     _: KW_ONLY
     filters: int = parameter(32, whole, least=1)
