@@ -32,7 +32,7 @@ class SparseMatrix(ABC):
         self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
         self.device = device
         self._by_rows = matrix
-        self._ranked: dict[int, tuple[Tensor, Tensor]] = {}
+        self._crowded: dict[int, tuple[Tensor, Tensor]] = {}
         self.values = torch.from_numpy(matrix.data.astype(np.float32)).to(device)
 
     def __matmul__(self, x: Tensor) -> Tensor:
@@ -57,24 +57,19 @@ class SparseMatrix(ABC):
 
     def sampled(self, most: int, random: torch.Generator) -> Tensor:
         """The values, of which at most so many a row are kept, drawn without replacement, and the others are 0."""
-        crowded, ranks = self._crowded(most)
-        # Sorted by row, and at random within one: ranks stay where they are.
-        keys = self.rows[crowded] + torch.rand(len(crowded), generator=random, device=self.device, dtype=torch.float64)
-        values = self.values.clone()
-        values[crowded[keys.argsort()[ranks >= most]]] = 0
-        return values
+        if most not in self._crowded:
+            self._crowded[most] = self._crowded_rows(most)
+        entries, surplus = self._crowded[most]
+        # Sorted by row, and at random within one.
+        keys = self.rows[entries] + torch.rand(len(entries), generator=random, device=self.device, dtype=torch.float64)
+        return self.values.index_fill(0, entries[keys.argsort()[surplus]], 0.0)
 
-    def _crowded(self, most: int) -> tuple[Tensor, Tensor]:
-        """Entries of rows that have more than so many, and the rank of each within its row."""
-        if most not in self._ranked:
-            self._ranked[most] = self._ranks(most)
-        return self._ranked[most]
-
-    def _ranks(self, most: int) -> tuple[Tensor, Tensor]:
+    def _crowded_rows(self, most: int) -> tuple[Tensor, Tensor]:
+        """Entries of rows that have more than so many, and those among them that come after so many of their row."""
         counts = np.diff(self._by_rows.indptr)
         entries = np.flatnonzero(np.repeat(counts > most, counts))
         ranks = entries - np.repeat(self._by_rows.indptr[:-1], counts)[entries]
-        return torch.from_numpy(entries).to(self.device), torch.from_numpy(ranks).to(self.device)
+        return tuple(torch.from_numpy(each).to(self.device) for each in (entries, np.flatnonzero(ranks >= most)))  # type: ignore[return-value]
 
     @cached_property
     def offsets(self) -> Tensor:
@@ -103,7 +98,8 @@ class SparseMatrix(ABC):
         step = _CHUNK[self.device.type]
         for begin in range(0, len(found), step):
             part = slice(begin, begin + step)
-            torch.sum(left[self.rows[part]] * right[self.columns[part]], 1, out=found[part])
+            pairs = left.index_select(0, self.rows[part]) * right.index_select(0, self.columns[part])
+            torch.sum(pairs, 1, out=found[part])
         return found
 
     @abstractmethod
@@ -191,11 +187,13 @@ class _OnGpu(SparseMatrix):
         return tuple(torch.from_numpy(each.astype(np.int64)).to(self.device) for each in (runs, rows))  # type: ignore[return-value]
 
     def product(self, x: Tensor, values: Tensor | None) -> Tensor:
-        return _summed(x[self.columns] * (self.values if values is None else values)[:, None], *self._runs)
+        return _summed(
+            x.index_select(0, self.columns) * (self.values if values is None else values)[:, None], *self._runs
+        )
 
     def transposed_product(self, y: Tensor, values: Tensor | None) -> Tensor:
         turned = self._turned_values if values is None else values[self._order]
-        return _summed(y[self._turned_columns] * turned[:, None], *self._turned_runs)
+        return _summed(y.index_select(0, self._turned_columns) * turned[:, None], *self._turned_runs)
 
 
 def _summed(entries: Tensor, runs: Tensor, rows: Tensor) -> Tensor:
