@@ -14,7 +14,7 @@ from sklearn.base import clone
 from hopscale import AE, AttributedGraph, supervised
 from hopscale.datasets import planted_blocks
 from hopscale.exceptions import DivergenceError, GraphError, NotInductiveError, ParameterError
-from hopscale.supervised.networks.propagation import clusters
+from hopscale.supervised.networks import propagation
 
 torch = pytest.importorskip("torch")
 
@@ -102,7 +102,7 @@ def dense_sgc(A, F, W, b, *_):
 
 
 def dense_sign(A, F, W, b, *_):
-    S, pattern = normal(with_loops(A)), (A > 0).astype(float)
+    S, pattern = normal(with_loops(A)), ((A > 0) & ~np.eye(len(A), dtype=bool)).astype(float)
     T = normal(with_loops(pattern * (pattern @ pattern)))
     V = np.split(W[0], 4, axis=1)
     return positive(np.hstack([F @ V[0], S @ F @ V[1], S @ S @ F @ V[2], T @ F @ V[3]]) + b[0]) @ W[1] + b[1]
@@ -214,13 +214,26 @@ class TestKnownAnswers:
         assert score > 0.85 if knows else score < 0.65
 
 
+@pytest.mark.parametrize("paths", [7, 1 << 22])
+def test_triangles_of_edges(paths, monkeypatch):
+    monkeypatch.setattr(propagation, "_PATHS", paths)
+    for share in (0.0, 0.1, 0.5):
+        random = np.random.default_rng(0)
+        A = np.triu(random.random((40, 40)) < share, 1).astype(np.float32)
+        A[0] = A[0, 0] = share > 0  # a hub, with a self-loop
+        A = np.maximum(A, A.T)
+        alone = A - np.diag(A.diagonal())
+        found = propagation.triangles(sp.csr_array(A)).toarray()
+        np.testing.assert_array_equal(found, alone * (alone @ alone))
+
+
 class TestTraining:
     def test_one_cluster_is_the_full_batch(self, blocks):
         one, whole = network("ClusterGCN", clusters=1).fit(blocks), network("GCN").fit(blocks)
         np.testing.assert_array_equal(one.outputs_, whole.outputs_)
 
     def test_clusters_cut_few_edges(self, blocks):
-        found = clusters(blocks.adjacency, 4, seed=0)
+        found = propagation.clusters(blocks.adjacency, 4, seed=0)
         rows, columns = blocks.adjacency.nonzero()
         assert set(found) == {0, 1, 2, 3}
         assert np.mean(found[rows] == found[columns]) > 0.6

@@ -12,6 +12,8 @@ __all__ = ["Matrices", "clusters", "normalized", "triangles", "with_self_loops"]
 
 Matrices = dict[str, sp.csr_array]
 
+_PATHS = 1 << 22  # of two edges, that are looked at at once
+
 
 def with_self_loops(adjacency: sp.csr_array) -> sp.csr_array:
     """A + I; a node that has a self-loop keeps its weight."""
@@ -26,9 +28,34 @@ def normalized(adjacency: sp.csr_array) -> sp.csr_array:
 
 
 def triangles(adjacency: sp.csr_array) -> sp.csr_array:
-    """For each edge the number of triangles that it is part of."""
-    pattern = sp.csr_array((np.ones(adjacency.nnz, np.float32), adjacency.indices, adjacency.indptr), adjacency.shape)
-    return sp.csr_array(pattern.multiply(pattern @ pattern))
+    """For each edge the number of triangles that it is part of.
+
+    Edges lead from the node of lower degree to the other, so that few lead out of any: each path of two of them is
+    looked at, and most hubs are at its end.
+    """
+    n = adjacency.shape[0]
+    order = np.argsort(np.diff(adjacency.indptr), kind="stable")
+    rank = np.argsort(order)
+    rows, columns = (rank[ends] for ends in adjacency.tocoo().coords)
+    upwards = sp.csr_array((np.ones(np.sum(rows < columns)), (rows[rows < columns], columns[rows < columns])), (n, n))
+    offsets, heads = upwards.indptr.astype(np.int64), upwards.indices.astype(np.int64)
+    tails = np.repeat(np.arange(n), np.diff(offsets))
+    keys = tails * n + heads  # sorted
+    counts = np.zeros(len(keys), dtype=np.int64)
+    paths = np.concatenate([[0], np.cumsum(np.diff(offsets)[heads])])  # that go on from each edge
+    begin = 0
+    while begin < len(keys):
+        end = max(begin + 1, int(np.searchsorted(paths, paths[begin] + _PATHS, side="right")) - 1)
+        first = np.repeat(np.arange(begin, end), np.diff(paths[begin : end + 1]))
+        second = offsets[heads[first]] + np.arange(paths[begin], paths[end]) - paths[first]
+        wanted = tails[first] * n + heads[second]
+        third = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        closed = keys[third] == wanted
+        for edges in (first, second, third):
+            counts += np.bincount(edges[closed], minlength=len(keys))
+        begin = end
+    found = sp.csr_array((counts.astype(np.float32), (order[tails], order[heads])), (n, n))
+    return sp.csr_array(found + found.T)
 
 
 def clusters(adjacency: sp.csr_array, count: int, seed: int) -> NDArray[np.int64]:

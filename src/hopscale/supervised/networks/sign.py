@@ -53,8 +53,7 @@ class SIGN(Network):
 
     Notes
     -----
-    Without triangles and diffusions this is :class:`MixHop` with one layer. Counting triangles takes as long as
-    multiplying the adjacency matrix with itself.
+    Without triangles and diffusions this is :class:`MixHop` with one layer. Counting triangles takes O(m^1.5) at most.
 
     References
     ----------
