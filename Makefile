@@ -13,6 +13,7 @@ CORE := $(wildcard src/hopscale/_core/*.cpp src/hopscale/_core/*.hpp)
 # What an installation is made from; Python sources are read where they lie.
 BUILD := pyproject.toml CMakeLists.txt $(CORE)
 LOCK := requirements-dev.txt
+TORCH := requirements-torch.txt
 BENCHMARKS := $(filter-out %/measure.py %/libraries.py %/reference.py %/readme.py,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
@@ -102,15 +103,17 @@ distclean: clean
 
 # An editable installation reads Python files in src and keeps the compiled core in the virtual environment: what is
 # tested is this checkout. For users' own installations build tools come from the package index, into an environment
-# that pip throws away; for development everything is pinned, and pip refuses what does not have the hash in $(LOCK).
+# that pip throws away; for development everything is pinned, and pip refuses what does not have the hash in $(LOCK);
+# $(TORCH) says why PyTorch alone is pinned without one.
 $(VENV)/.installed: $(BUILD) $(VENV)/.sources
 	@echo "Installing hopscale into $(VENV); its C++ core is compiled, which takes about a minute"
 	@$(PIP) install --editable .
 	@touch $@
 
-$(VENV)/.locked: $(LOCK) $(VENV)/.made
+$(VENV)/.locked: $(LOCK) $(TORCH) $(VENV)/.made
 	@echo "Installing development tools into $(VENV)"
 	@$(PIP) install --require-hashes --requirement $(LOCK)
+	@$(PIP) install --requirement $(TORCH)
 	@touch $@
 
 $(VENV)/.developing: $(BUILD) $(VENV)/.sources $(VENV)/.locked

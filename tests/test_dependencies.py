@@ -14,8 +14,8 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 DIRECT = [Requirement(line) for line in metadata.requires("hopscale") or [] if not line.startswith("hopscale")]
 
-# The extra for graphs of PyTorch Geometric is no part of development: it brings gigabytes.
-PINNED = [requirement for requirement in DIRECT if "pyg" not in str(requirement.marker)]
+# PyTorch has a file of its own, which says why.
+PINNED = [requirement for requirement in DIRECT if requirement.name != "torch"]
 
 # How licences are called in the metadata of packages, by what docs/dependencies.md calls them.
 SPELLINGS = {
@@ -79,6 +79,13 @@ def test_pinned_by_hash(requirement):
     versions = [re.match(r"[^=]+==([^ ;]+)", pin)[1] for pin in pins]
     assert all(requirement.specifier.contains(version) for version in versions)
     assert sum("--hash=sha256:" in line for line in lines) >= len(versions) > 0
+
+
+def test_pytorch_is_pinned_to_a_version_that_will_do():
+    (pin,) = re.findall(r"^torch==(.*)$", (ROOT / "requirements-torch.txt").read_text(), re.MULTILINE)
+    wanted = [requirement for requirement in DIRECT if requirement.name == "torch"]
+    assert wanted
+    assert all(requirement.specifier.contains(pin) for requirement in wanted)
 
 
 def test_what_is_listed_is_what_is_needed():

@@ -188,8 +188,8 @@ class TestReproduce:
     def test_unknown_names(self, tmp_path):
         with pytest.raises(ParameterError, match="no experiment 'magic'"):
             reproduce(["magic"], options(tmp_path), tmp_path)
-        with pytest.raises(ParameterError, match="no method 'GCN'"):
-            reproduce(["classification"], options(tmp_path, methods=("GCN",)), tmp_path)
+        with pytest.raises(ParameterError, match="no method 'Oracle'"):
+            reproduce(["classification"], options(tmp_path, methods=("Oracle",)), tmp_path)
         with pytest.raises(ParameterError, match="data set 'Facebook'"):
             reproduce(["classification"], options(tmp_path, datasets=("Facebook",)), tmp_path)
         with pytest.raises(ParameterError, match="'solver' cannot be changed"):
@@ -279,7 +279,7 @@ class TestCommand:
         [
             (("magic",), "magic"),
             ((), "EXPERIMENT"),
-            (("theory", "-m", "GCN"), "no method 'GCN'"),
+            (("theory", "-m", "Oracle"), "no method 'Oracle'"),
             (("theory", "-p", "window"), "NAME=VALUE"),
         ],
     )
@@ -395,8 +395,8 @@ class TestMethods:
         assert Options(cache=tmp_path).asked_methods == tuple(METHODS)
 
     def test_a_parameter_that_none_has_is_refused(self, tmp_path):
-        options = Options(cache=tmp_path, parameters={"depth": 3})
-        with pytest.raises(ParameterError, match=r"no method has the parameter.* 'depth'"):
+        options = Options(cache=tmp_path, parameters={"height": 3})
+        with pytest.raises(ParameterError, match=r"no method has the parameter.* 'height'"):
             reproduce(["regression"], options, tmp_path)
 
     def test_a_solver_that_a_method_has_not_is_refused(self):

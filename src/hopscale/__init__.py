@@ -18,8 +18,6 @@ _MODULES = ("datasets", "exceptions", "features", "graph", "io", "models", "solv
 _HOMES = {
     "AttributedGraph": "graph",
     "FeatureEncoder": "features",
-    "GraphClassifier": "supervised",
-    "GraphRegressor": "supervised",
     "NodeVectors": "models",
     "PMI": "solvers",
     "SGNS": "solvers",
@@ -51,7 +49,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _models() -> dict[str, Any]:
-    models = import_module("hopscale.models").MODELS
+    models = {**import_module("hopscale.models").MODELS, **import_module("hopscale.supervised").SUPERVISED}
     return {name: model for name, model in models.items() if model.__module__.startswith("hopscale.")}
 
 

@@ -41,6 +41,14 @@ from hopscale.solvers import PMI as PMI
 from hopscale.solvers import SGNS as SGNS
 from hopscale.supervised import GraphClassifier as GraphClassifier
 from hopscale.supervised import GraphRegressor as GraphRegressor
+from hopscale.supervised.networks.appnp import APPNP as APPNP
+from hopscale.supervised.networks.cluster_gcn import ClusterGCN as ClusterGCN
+from hopscale.supervised.networks.gat import GAT as GAT
+from hopscale.supervised.networks.gcn import GCN as GCN
+from hopscale.supervised.networks.graphsage import GraphSAGE as GraphSAGE
+from hopscale.supervised.networks.mixhop import MixHop as MixHop
+from hopscale.supervised.networks.sgc import SGC as SGC
+from hopscale.supervised.networks.sign import SIGN as SIGN
 from hopscale.tasks import evaluate as evaluate
 
 __version__: str

@@ -95,10 +95,10 @@ def reproduce(
     from hopscale.datasets.fetching import cache_folder
     from hopscale.paper import Options, render
     from hopscale.paper import reproduce as run
-    from hopscale.paper.methods import method
+    from hopscale.paper.methods import row_name
 
     chosen = list(_EXPERIMENTS) if "all" in experiments else list(dict.fromkeys(experiments))
-    names = list(dict.fromkeys(method(name).name for name in models)) or None
+    names = list(dict.fromkeys(map(row_name, models))) or None
     console.say(f"writing to {output}" + ("" if was_given("output") else ", see --output"))
     failures: list[str] = []
     if not only_render:

@@ -22,6 +22,15 @@ from hopscale.models.base import NodeEmbedding
 from hopscale.paper.densification import POWERS, nonzero_ratios
 from hopscale.paper.fits import Fit, fitted
 from hopscale.paper.methods import METHODS, SOLVERS, method
+from hopscale.paper.supervised import (
+    SUPERVISED_ROWS,
+    WAY,
+    device_of,
+    is_installed,
+    most_splits,
+    scores_of_splits,
+    supervised_model,
+)
 from hopscale.paper.theory import DIMENSIONS, WALK_LENGTHS, distance_from_theory
 from hopscale.tasks import (
     Record,
@@ -102,10 +111,18 @@ class Options:
 
     @property
     def asked_methods(self) -> tuple[str, ...]:
-        """The requested methods, or all that have the requested parameters."""
+        """The requested methods that learn vectors, or all that have the requested parameters."""
         if self.methods is not None:
-            return tuple(self.methods)
+            return tuple(name for name in self.methods if name not in SUPERVISED_ROWS)
         return tuple(name for name, row in METHODS.items() if row.accepts(self.parameters))
+
+    @property
+    def asked_supervised(self) -> tuple[str, ...]:
+        """The requested supervised methods; or all that have the requested parameters, where they are installed."""
+        if self.methods is not None:
+            return tuple(name for name in self.methods if name in SUPERVISED_ROWS)
+        known = {name: supervised_model(name).get_params(deep=False) for name in SUPERVISED_ROWS}
+        return tuple(name for name in known if is_installed() and self.parameters.keys() <= known[name].keys())
 
     def chosen_datasets(self, experiment: str) -> tuple[str, ...]:
         """The requested data sets that suit the experiment, or its default ones."""
@@ -178,8 +195,27 @@ def _on_vectors(
 
 
 def classification(options: Options) -> Iterator[Cell]:
-    """Node classification: l2 logistic regression on seeded 80/20 splits."""
-    return _on_vectors("classification", options, node_classification, _CLASS_METRICS)
+    """Node classification: l2 logistic regression on seeded 80/20 splits of vectors, and supervised methods."""
+    yield from _on_vectors("classification", options, node_classification, _CLASS_METRICS)
+    if options.solvers is None:
+        yield from _supervised(options)
+
+
+def _supervised(options: Options) -> Iterator[Cell]:
+    """Supervised methods on the same splits, a training each."""
+    splits = min(options.splits, most_splits(options.parameters)) if options.asked_supervised else 0
+
+    def measure(row: str, dataset: str) -> dict[str, Any]:
+        records = scores_of_splits(
+            row, dataset, options.parameters, splits=splits, seed=options.seed, n_jobs=options.n_jobs, data=options.data
+        )
+        seconds = float(np.mean([record["seconds"] for record in records]))
+        facts = {"seconds": seconds, "device": device_of(options.parameters), "n_jobs": options.n_jobs}
+        return {"fit": facts, "scores": _scores(records, (*_CLASS_METRICS, "seconds"))}
+
+    for dataset, row in product(options.chosen_datasets("classification"), options.asked_supervised):
+        cost = 20.0 * splits * _cost(dataset, "pmi", 1)
+        yield options.cell("classification", (row, WAY), splits, cost, partial(measure, row, dataset), dataset=dataset)
 
 
 def regression(options: Options) -> Iterator[Cell]:

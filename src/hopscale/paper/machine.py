@@ -13,7 +13,7 @@ from typing import Any
 
 __all__ = ["machine", "peak_mib", "resident_mib"]
 
-_PACKAGES = ("hopscale", "numpy", "scipy", "scikit-learn", "gensim")
+_PACKAGES = ("hopscale", "numpy", "scipy", "scikit-learn", "gensim", "torch")
 
 
 def machine() -> dict[str, Any]:

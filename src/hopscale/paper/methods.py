@@ -8,8 +8,9 @@ from typing import Any
 from hopscale.exceptions import ParameterError
 from hopscale.models import MODELS, NodeEmbedding
 from hopscale.models.base import SolverChoice
+from hopscale.paper.supervised import SUPERVISED_ROWS
 
-__all__ = ["METHODS", "SOLVERS", "WAYS", "Method", "method"]
+__all__ = ["METHODS", "SOLVERS", "WAYS", "Method", "method", "row_name"]
 
 SOLVERS = ("pmi", "sgns")
 WAYS = (*SOLVERS, "own")  # "own": what a model without a choice of solvers does
@@ -89,5 +90,16 @@ def method(name: str) -> Method:
     rows = {row.model.__name__.lower(): row for row in reversed(METHODS.values())}  # some have other names in the paper
     rows |= {row.name.lower(): row for row in METHODS.values()}
     if name.lower() not in rows:
-        raise ParameterError(f"no method {name!r}. There are: {', '.join(METHODS)}")
+        raise ParameterError(f"no method {name!r}. There are: {', '.join((*METHODS, *SUPERVISED_ROWS))}")
     return rows[name.lower()]
+
+
+def row_name(name: str) -> str:
+    """Name of a method in the paper, from that or the name of its model.
+
+    >>> row_name("ae-ego"), row_name("sgc")
+    ('AE-EGO', 'SGCONV')
+    """
+    supervised = {model.lower(): row for row, model in SUPERVISED_ROWS.items()}
+    supervised |= {row.lower(): row for row in SUPERVISED_ROWS}
+    return supervised[name.lower()] if name.lower() in supervised else method(name).name

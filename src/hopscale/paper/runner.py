@@ -18,6 +18,7 @@ from hopscale.paper.experiments import EXPERIMENTS, SUITABLE, Options
 from hopscale.paper.machine import machine
 from hopscale.paper.methods import method
 from hopscale.paper.store import identity, records_of
+from hopscale.paper.supervised import supervised_model
 
 __all__ = ["describe", "reproduce"]
 
@@ -140,8 +141,10 @@ def _check(experiments: Sequence[str], options: Options) -> None:
         raise ParameterError(f"no experiment is made on a data set {name!r}. There are: {', '.join(datasets)}")
     for parameter in filter(_SET_BY_CELLS.__contains__, options.parameters):
         raise ParameterError(f"{parameter!r} cannot be changed as a parameter: ask for {_SET_BY_CELLS[parameter]}")
-    if not options.asked_methods:
+    if not (options.asked_methods or options.asked_supervised):
         raise ParameterError(f"no method has the parameter(s) {', '.join(map(repr, options.parameters))}")
     for name in options.asked_methods:
         if not method(name).accepts(options.parameters):
             method(name).build(**options.parameters)  # whose error says what is wrong
+    for name in options.asked_supervised:
+        supervised_model(name, **options.parameters)

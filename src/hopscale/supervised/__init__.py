@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from hopscale.supervised.base import SUPERVISED, NodeClassifier, NodeRegressor, SupervisedModel
 from hopscale.supervised.classifier import GraphClassifier
 from hopscale.supervised.regressor import GraphRegressor
 
 __all__ = ["SUPERVISED", "GraphClassifier", "GraphRegressor", "NodeClassifier", "NodeRegressor", "SupervisedModel"]
+
+import_module("hopscale.supervised.networks")  # whose classes register themselves

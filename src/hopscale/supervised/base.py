@@ -32,15 +32,12 @@ Indices = NDArray[np.int64]
 
 
 class _Fitted:
-    """What every fit leaves."""
+    """What every fit leaves; not among the fields of a dataclass, which are parameters."""
 
     node_ids_: NDArray[Any]
     train_: Indices  # positions of the nodes that were learnt from
     outputs_: Array  # of the nodes of the fit: probabilities of the classes, or values
-
-
-class _FittedClassifier:
-    classes_: NDArray[Any]
+    classes_: NDArray[Any]  # by classifiers
 
 
 @dataclass(eq=False, repr=False)
@@ -204,11 +201,11 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
 
 
 @dataclass(eq=False, repr=False)
-class NodeClassifier(_FittedClassifier, ClassifierMixin, SupervisedModel, abstract=True):  # type: ignore[misc]
+class NodeClassifier(ClassifierMixin, SupervisedModel, abstract=True):  # type: ignore[misc]
     """Base of models that predict classes of nodes."""
 
     task: ClassVar[str] = "classification"
-    score = SupervisedModel.score  # scikit-learn's is of arrays
+    score = SupervisedModel.score  # not scikit-learn's, which knows no graphs
 
     def _has_label(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
         return has_class(labels)
@@ -256,7 +253,7 @@ class NodeRegressor(RegressorMixin, SupervisedModel, abstract=True):  # type: ig
     """Base of models that predict values of nodes."""
 
     task: ClassVar[str] = "regression"
-    score = SupervisedModel.score
+    score = SupervisedModel.score  # not scikit-learn's, which knows no graphs
 
     def _has_label(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
         return has_value(labels)
