@@ -154,7 +154,14 @@ class TestEmbed:
         found = again.get_params()
         assert isinstance(found.pop("solver"), SGNS)
         assert found == {**expected, "verbose": False, "keep_graph": False}
-        direct = {"shift": 2.0, "rows": "exact", "walks": 50, "memory_limit": "1GiB", "noise_exponent": 0.5}
+        direct = {
+            "shift": 2.0,
+            "rows": "exact",
+            "walks": 50,
+            "memory_limit": "1GiB",
+            "noise_exponent": 0.5,
+            "power": 0.5,
+        }
         flags = [word for name, value in direct.items() for word in (f"--{name.replace('_', '-')}", value)]
         succeeded("embed", *inputs, "--save", tmp_path / "m", "--dimensions", 8, *flags)
         assert load_model(tmp_path / "m").solver.get_params() == direct

@@ -295,7 +295,7 @@ class TestAttributedMatrices:
     def test_sine_estimates_what_would_take_too_long(self, monkeypatch):
         graph = datasets.planted_blocks(n_nodes=300)
         exact = SINE(8, window=3).fit_transform(graph)
-        monkeypatch.setattr("hopscale.solvers.pmi.EXACT_WORK", 0)
+        monkeypatch.setattr("hopscale.solvers.targets.EXACT_WORK", 0)
         with pytest.warns(HopscaleWarning, match="estimated from 800 walks"):
             sampled = SINE(8, window=3).fit_transform(graph)
         assert np.corrcoef(gram(exact).ravel(), gram(sampled).ravel())[0, 1] > 0.9

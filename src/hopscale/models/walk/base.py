@@ -282,6 +282,9 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
         values = [solution.singular_values for solution in self.solutions_ if solution.singular_values is not None]
         return np.concatenate(values) if values else None
 
+    def _powers(self) -> dict[str, float]:
+        return {scale.label: self.solver_.power_at(scale) for scale in self.scales_}
+
     def _widths(self) -> dict[str, int]:
         return {scale.label: scale.dimensions for scale in self.scales_}
 
