@@ -69,7 +69,7 @@ class VectorQueries:
         return dict.fromkeys(self.scale_columns_, 1.0)
 
     def _check_feature_vectors(self) -> None:
-        if not len(self.feature_names_):
+        if not len(self.feature_embedding_):
             raise ParameterError(no_feature_vectors(self))
 
     def _warn_of_nothing(self, node: Hashable, labels: list[str]) -> None:
