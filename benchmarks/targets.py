@@ -3,9 +3,9 @@
 AE and MUSAE with ``PMI(power=1)`` and ``PMI(power=0.5)``, on every task of the library. Splits are the same for both,
 so that differences are of pairs; ``±`` is their standard error. Node classification (micro-F1, raw vectors) and
 regression (R², standardised vectors) are the paper's; few-shot has k labelled nodes a class; links are half of the
-edges, removed before the fit, attributes a tenth of the entries of F (ROC-AUC). In transfer, vectors and classifier come
-from another Twitch network: a mean over the five others, by the network that is tested. Its micro-F1 depends on how
-common a class is in either network, its ROC-AUC does not.
+edges, removed before the fit, attributes a tenth of the entries of F (ROC-AUC). In transfer, vectors and classifier
+come from another Twitch network: a mean over the five others, by the network that is tested. Its micro-F1 depends on
+how common a class is in either network, its ROC-AUC does not.
 
 The root was found on the data sets of the paper's tables. ``seen`` are these. ``unseen`` took no part: the five Twitch
 networks that the tables do not have, and graphs that are generated.
