@@ -26,8 +26,8 @@ import scipy.sparse as sp
 
 from hopscale import AE, MUSAE, PMI, AttributedGraph, FeatureDiffusion
 from hopscale.exceptions import HopscaleWarning
+from hopscale.supervised.heads.logistic import fit_logistic
 from hopscale.tasks import few_shot, node_classification, node_regression
-from hopscale.tasks.logistic import fit_logistic
 from measure import REGRESSION, graph_and_target, markdown, write
 
 PLANETOID = ("cora", "citeseer", "pubmed")

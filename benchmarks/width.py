@@ -1,4 +1,4 @@
-"""How many dimensions: AE and MUSAE with 64 to 512, and what rules that read no labels would have chosen.
+"""How many dimensions: AE, MUSAE and FeatureDiffusion with 64 to 512, and what rules without labels would have chosen.
 
 Scores are micro-F1 of the paper's splits, R² for the Wikipedia networks (standardised vectors), and micro-F1 with 20
 labelled nodes of each class. The rules look at the singular values of the scale of walks of AE with 512 dimensions, and
@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from hopscale import AE, MUSAE
+from hopscale import AE, MUSAE, FeatureDiffusion
 from hopscale.exceptions import HopscaleWarning
 from hopscale.tasks import few_shot, node_classification, node_regression
 from measure import REGRESSION, graph_and_target, markdown, write
@@ -36,7 +36,7 @@ DATASETS = (
     "cora", "citeseer", "pubmed", "facebook", "github", "deezer-europe", "twitch-pt", *REGRESSION, *TWITCH, "digits"
 )  # fmt: skip
 WIDTHS = (64, 128, 256, 512)
-MODELS = {"AE": AE, "MUSAE": MUSAE}
+MODELS = {"AE": AE, "MUSAE": MUSAE, "FeatureDiffusion": FeatureDiffusion}
 RULES = ("noise", "elbow", "share")
 
 Record = dict[str, Any]
