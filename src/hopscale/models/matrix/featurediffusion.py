@@ -69,8 +69,8 @@ class FeatureDiffusion(MatrixEmbedding):
 
     For few labels where neighbours share classes, such as papers that cite each other: 20 labelled nodes of each class
     on planetoid's splits and a logistic regression give .834 on cora, .705 on citeseer and .808 on pubmed, those of
-    :class:`MUSAE` .783, .653 and .755. Where neighbours tell little it is no better, and for values, such as the traffic
-    of the Wikipedia networks, worse (``benchmarks/few_labels.py``; docs/choosing-vectors.md says when to take what).
+    :class:`MUSAE` .783, .653 and .755 (``benchmarks/few_labels.py``). Where neighbours tell little it is no better, and
+    for values, such as the traffic of the Wikipedia networks, worse: docs/choosing-vectors.md says when to take what.
 
     References
     ----------
