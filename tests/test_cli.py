@@ -154,7 +154,14 @@ class TestEmbed:
         found = again.get_params()
         assert isinstance(found.pop("solver"), SGNS)
         assert found == {**expected, "verbose": False, "keep_graph": False}
-        direct = {"shift": 2.0, "rows": "exact", "walks": 50, "memory_limit": "1GiB", "noise_exponent": 0.5}
+        direct = {
+            "shift": 2.0,
+            "rows": "exact",
+            "walks": 50,
+            "memory_limit": "1GiB",
+            "noise_exponent": 0.5,
+            "power": 0.5,
+        }
         flags = [word for name, value in direct.items() for word in (f"--{name.replace('_', '-')}", value)]
         succeeded("embed", *inputs, "--save", tmp_path / "m", "--dimensions", 8, *flags)
         assert load_model(tmp_path / "m").solver.get_params() == direct
@@ -669,7 +676,7 @@ class TestMethods:
         for name, model in MODELS.items():
             for trait in ("kind", "memory", "time", "uses_features", "multi_scale", "inductive"):
                 assert rows[name][trait] == getattr(model(), trait)
-        assert [name for name, row in rows.items() if row["inductive"]] == ["ae", "musae"]
+        assert {name for name, row in rows.items() if row["inductive"]} == {"ae", "musae", "featurediffusion"}
 
     def test_one_is_shown_with_its_options(self):
         assert "DeepWalk with a bias" in succeeded("methods", "Node2Vec").stdout

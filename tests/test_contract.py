@@ -134,7 +134,7 @@ class TestContract:
     def test_inductive_or_not(self, name):
         graph = datasets.planted_blocks(n_nodes=60)
         model = make(name, 8).fit(graph)
-        assert model.inductive is (name in ("AE", "MUSAE"))
+        assert model.inductive is (name in ("AE", "MUSAE", "FeatureDiffusion"))
         if model.inductive:
             np.testing.assert_allclose(model.transform(graph), model.embedding_, atol=1e-5)
         else:

@@ -4,6 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from hopscale import (
     AANE,
@@ -19,8 +20,10 @@ from hopscale import (
     TENE,
     AttributedGraph,
     DeepWalk,
+    FeatureDiffusion,
     datasets,
     from_edges,
+    load_model,
 )
 from hopscale.checks import seed_of
 from hopscale.compute import Threads
@@ -55,6 +58,16 @@ def adjacency(graph):
 @pytest.fixture(scope="module", name="F")
 def features(graph):
     return graph.features.toarray().astype(float)
+
+
+def diffused(graph, teleport):
+    """α·(I − (1 − α)Ŝ)⁻¹·F̂: rows of unit length, spread over edges and loops of the mean weight."""
+    A, F = graph.adjacency.toarray().astype(float), graph.features.toarray().astype(float)
+    closed = A + np.eye(len(A)) * (A[A > 0].mean() if A.any() else 1.0)
+    scale = 1 / np.sqrt(closed.sum(axis=1))
+    S = closed * np.outer(scale, scale)
+    unit = F / np.maximum(np.linalg.norm(F, axis=1, keepdims=True), 1e-12)
+    return teleport * np.linalg.inv(np.eye(len(A)) - (1 - teleport) * S) @ unit
 
 
 class TestProximities:
@@ -258,6 +271,40 @@ class TestAttributedMatrices:
         expected = 4.0 * gram(T @ (u[:, :k] * np.sqrt(s[:k])))
         np.testing.assert_allclose(gram(model.node_vectors("features")), expected, atol=0.02 * np.abs(expected).max())
 
+    @pytest.mark.parametrize("teleport", [0.1, 0.5])
+    def test_feature_diffusion(self, teleport):
+        graph = random_graph(N, Q, density=0.15, weighted=True, values=True, isolated=3, seed=3)
+        M = diffused(graph, teleport)
+        model = FeatureDiffusion(Q, teleport=teleport).fit(graph)
+        expected = M @ M.T * 4 * N / (M**2).sum()  # a mean squared length of 4
+        np.testing.assert_allclose(gram(model.embedding_), expected, atol=1e-4)
+        best = np.linalg.svd(M)[1][:8]
+        found = np.linalg.norm(FeatureDiffusion(8, teleport=teleport).fit_transform(graph), axis=0)
+        np.testing.assert_allclose(found, best * 2 * np.sqrt(N) / np.linalg.norm(best), rtol=5e-3)
+
+    def test_feature_diffusion_places_other_graphs_by_the_features_that_it_knows(self):
+        graph = random_graph(N, Q, density=0.15, seed=3)
+        model = FeatureDiffusion(Q).fit(graph)
+        other = random_graph(30, Q + 5, density=0.2, weighted=True, isolated=2, seed=4)  # five features are unknown
+        with pytest.warns(HopscaleWarning, match=r"5 feature\(s\)"):
+            found = model.transform(other)
+        known = AttributedGraph(other.adjacency, other.features[:, :Q])
+        np.testing.assert_allclose(found, diffused(known, 0.1) @ model.directions_, atol=1e-4)
+        own = AttributedGraph(sp.csr_array((30, 30)), known.features)
+        np.testing.assert_allclose(model.transform(own), diffused(own, 0.1) @ model.directions_, atol=1e-4)
+
+    def test_feature_diffusion_from_a_file(self, graph, tmp_path):
+        model = FeatureDiffusion(8, keep_graph=True).fit(graph)
+        model.save(tmp_path / "m.safetensors")
+        again = load_model(tmp_path / "m.safetensors")
+        assert again.transform(graph).tobytes() == model.transform(graph).tobytes()
+        edges, features = [("new", 0), ("new", 5)], {"new": [graph.feature_names[3].item()]}
+        ids, vectors = again.extend(edges, features)
+        assert ids.tolist() == ["new"]
+        assert vectors.any()
+        with pytest.raises(ParameterError, match="no vectors of features"):
+            again.explain(0)
+
     def test_feather(self, graph, A, F):
         u, s, _ = np.linalg.svd(F)
         x, P = u[:, :5] * s[:5], transition(A)
@@ -295,7 +342,7 @@ class TestAttributedMatrices:
     def test_sine_estimates_what_would_take_too_long(self, monkeypatch):
         graph = datasets.planted_blocks(n_nodes=300)
         exact = SINE(8, window=3).fit_transform(graph)
-        monkeypatch.setattr("hopscale.solvers.pmi.EXACT_WORK", 0)
+        monkeypatch.setattr("hopscale.solvers.targets.EXACT_WORK", 0)
         with pytest.warns(HopscaleWarning, match="estimated from 800 walks"):
             sampled = SINE(8, window=3).fit_transform(graph)
         assert np.corrcoef(gram(exact).ravel(), gram(sampled).ravel())[0, 1] > 0.9

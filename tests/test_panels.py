@@ -85,4 +85,4 @@ class TestPanels:
 def test_more_entries_than_a_panel_can_count_are_an_error(monkeypatch):
     monkeypatch.setattr(_native, "compress", lambda *_: 2**32)
     with pytest.raises(ParameterError, match="smaller memory_limit"):
-        _compressed(np.zeros((4, 16), dtype=np.float32), np.ones(16, dtype=np.float32))
+        _compressed(np.zeros((4, 16), dtype=np.float32), np.ones(16, dtype=np.float32), 1.0)

@@ -43,6 +43,7 @@ def variants():
     found["MUSAE-no-self"] = lambda: MUSAE(8, self_scale=False)
     found["MUSAE-sampled"] = lambda: MUSAE(8, solver=PMI(rows="sampled", walks=20))
     found["MUSAE-noise"] = lambda: MUSAE(8, solver=PMI(noise_exponent=0.75, shift=1.5))
+    found["MUSAE-root"] = lambda: MUSAE(8, solver=PMI(power=0.5))
     found["MUSAE-noise-sgns"] = lambda: MUSAE(8, solver=SGNS(noise_exponent=0.75, **SHORT))
     return found
 

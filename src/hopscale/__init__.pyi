@@ -25,6 +25,7 @@ from hopscale.models.matrix.aane import AANE as AANE
 from hopscale.models.matrix.asne import ASNE as ASNE
 from hopscale.models.matrix.bane import BANE as BANE
 from hopscale.models.matrix.feather import FEATHER as FEATHER
+from hopscale.models.matrix.featurediffusion import FeatureDiffusion as FeatureDiffusion
 from hopscale.models.matrix.hope import HOPE as HOPE
 from hopscale.models.matrix.line import LINE as LINE
 from hopscale.models.matrix.sine import SINE as SINE

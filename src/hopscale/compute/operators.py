@@ -12,7 +12,7 @@ from hopscale.compute.engine import Engine, Tall
 
 __all__ = ["Dense", "HStack", "Operator", "Residual", "Series", "Steps", "TwoSteps"]
 
-MOST_POWERS = 200  # terms of a series of powers, beyond which Chebyshev's polynomials are summed
+MOST_POWERS = 50  # terms of a series of powers, beyond which Chebyshev's polynomials are summed
 
 
 class Operator(ABC):

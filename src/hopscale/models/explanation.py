@@ -13,7 +13,7 @@ from hopscale.checks import whole
 from hopscale.exceptions import ParameterError, Setting, in_short, warn
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
-from hopscale.models.queries import VectorQueries, largest, plain_name, products
+from hopscale.models.queries import VectorQueries, largest, plain_name
 
 __all__ = ["Explanation", "Explanations"]
 
@@ -104,7 +104,8 @@ class Explanations(VectorQueries):
         -----
         Estimates have what the solver does to its target in them: ``PMI(shift=b)`` subtracts log b, and
         ``solver="sgns"`` a constant per node and scale, log b + log(s_v/s̄), see :class:`hopscale.MUSAE`. Ranks within
-        a node are not affected by that, but such scores of two nodes do not compare. Exact scores have none of it.
+        a node are not affected by that, but such scores of two nodes do not compare. Exact scores have none of it. A
+        ``power`` of :class:`hopscale.PMI` is undone in estimates: scores are logarithms whatever it is.
 
         Examples
         --------
@@ -153,10 +154,10 @@ class Explanations(VectorQueries):
     def _estimated(self, node: Hashable, asked: Mapping[str, slice], k: int) -> dict[str, list[tuple[Any, float]]]:
         row, every = self._row(node), np.arange(len(self.feature_names_))
         answer: dict[str, list[tuple[Any, float]]] = {}
+        vector = self.embedding_[row]
         for label, columns in asked.items():
-            vector = self.embedding_[row, columns]
-            scores = products(self.feature_embedding_[:, columns], vector)
-            answer[label] = self._leading(every, scores, k) if vector.any() else []
+            scores = self.estimated_pmi(vector, self.feature_embedding_, label)
+            answer[label] = self._leading(every, scores, k) if vector[columns].any() else []
         self._warn_of_nothing(node, [label for label, found in answer.items() if not found])
         return answer
 

@@ -14,7 +14,7 @@ from hopscale.checks import whole
 from hopscale.compute.nearest import Nearest
 from hopscale.compute.threads import Threads
 from hopscale.exceptions import GraphError, in_short, warn
-from hopscale.models.queries import VectorQueries
+from hopscale.models.queries import VectorQueries, largest
 from hopscale.names import name_array, positions
 
 __all__ = ["Asked", "Neighbors"]
@@ -71,7 +71,7 @@ class Neighbors(VectorQueries):
         ['D', 'A']
         """
         vectors, k = self.node_vectors(scale), whole("k", k, least=1)
-        return self._near(self._asked_nodes(nodes), vectors, vectors, self.node_ids_, k, scale)
+        return self._near(self._asked_nodes(nodes), vectors, self.node_ids_, k, scale)
 
     def neighbors_of(self, vectors: ArrayLike, *, k: int = 10, scale: int | str | None = None) -> Scored | list[Scored]:
         """Nodes whose vectors are most similar to a vector, by cosine.
@@ -126,7 +126,7 @@ class Neighbors(VectorQueries):
         ['r1c6', 'r0c5']
         """
         vectors, k = self.feature_vectors(scale), whole("k", k, least=1)
-        return self._near(self._asked_features(features), vectors, vectors, self.feature_names_, k, scale)
+        return self._near(self._asked_features(features), vectors, self.feature_names_, k, scale)
 
     def nodes_of(
         self, features: Hashable | Iterable[Hashable], *, k: int = 10, scale: int | str | None = None
@@ -134,8 +134,9 @@ class Neighbors(VectorQueries):
         """Nodes around which a feature stands out most, whether they have it or not.
 
         Scores are products of the two vectors, which estimate pointwise mutual information: the natural logarithm of
-        how many times more often the feature is met near the node than elsewhere, on average over the scales. With
-        ``solver="sgns"`` they are lower for nodes near which many features are met, see :class:`hopscale.MUSAE`.
+        how many times more often the feature is met near the node than elsewhere, on average over the scales. Products
+        that estimate a power of it (``PMI(power=0.5)``) are raised back. With ``solver="sgns"`` scores are lower for
+        nodes near which many features are met, see :class:`hopscale.MUSAE`.
 
         Parameters
         ----------
@@ -161,8 +162,23 @@ class Neighbors(VectorQueries):
         [1, 1, 1]
         """
         queries, k = self.feature_vectors(scale), whole("k", k, least=1)
-        asked = self._asked_features(features)
-        return self._near(asked, queries, self.node_vectors(scale), self.node_ids_, k, scale)
+        asked, scales = self._asked_features(features), len(self.scale_columns_) if scale is None else 1
+        if set(self._powers().values()) == {1.0}:
+            among = Nearest(self.node_vectors(scale), cosine=False)
+            found = self._search(among, queries[asked.rows], self.node_ids_, k)
+        else:  # what is largest is not the largest product of whole vectors
+            found = [self._nodes_by_pmi(row, k, scale) for row in asked.rows.tolist()]
+        self._warn_of_zeros(asked, [not vector.any() for vector in queries[asked.rows]], scale)
+        return asked.answer([[(name, score / scales) for name, score in each] for each in found])
+
+    def _nodes_by_pmi(self, feature: int, k: int, scale: int | str | None) -> Scored:
+        """Nodes with the largest estimates for a feature; none where its vector is zero."""
+        vector = self.feature_embedding_[feature]
+        if not vector[self._columns(scale)].any():
+            return []
+        scores = self.estimated_pmi(self.embedding_, vector, scale)
+        best = largest(scores, k)
+        return list(zip(self.node_ids_[best].tolist(), scores[best].tolist(), strict=True))
 
     def _asked_nodes(self, nodes: Any) -> Asked:
         return Asked(nodes, self.node_ids_, "node", self._row)
@@ -173,21 +189,15 @@ class Neighbors(VectorQueries):
     def _near(
         self,
         asked: Asked,
-        queries: NDArray[np.float32],
-        among: NDArray[np.float32],
+        vectors: NDArray[np.float32],
         names: NDArray[Any],
         k: int,
         scale: int | str | None,
     ) -> Answer:
-        """Answers by cosine where vectors are compared with one another, each but itself, and by product otherwise."""
-        same = queries is among
-        found = self._search(
-            Nearest(among, cosine=same), queries[asked.rows], names, k, asked.themselves(len(among)) if same else None
-        )
-        if not same and scale is None:
-            scales = len(self.scale_columns_)
-            found = [[(name, score / scales) for name, score in each] for each in found]
-        self._warn_of_zeros(asked, [not vector.any() for vector in queries[asked.rows]], scale)
+        """Answers by cosine of vectors with one another, each but itself."""
+        queries, themselves = vectors[asked.rows], asked.themselves(len(vectors))
+        found = self._search(Nearest(vectors, cosine=True), queries, names, k, themselves)
+        self._warn_of_zeros(asked, [not vector.any() for vector in queries], scale)
         return asked.answer(found)
 
     def _search(

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hopscale.exceptions import ParameterError, UnknownNodeError, in_short, warn
 
-__all__ = ["VectorQueries", "largest", "no_feature_vectors", "plain_name", "products"]
+__all__ = ["VectorQueries", "largest", "no_feature_vectors", "plain_name"]
 
 
 class VectorQueries:
@@ -48,8 +48,28 @@ class VectorQueries:
     def _widths(self) -> dict[str, int]:
         """Dimensions of each scale, by label, in the order of the columns."""
 
+    def estimated_pmi(
+        self, nodes: NDArray[np.float32], features: NDArray[np.float32], scale: int | str | None = None
+    ) -> NDArray[np.float64]:
+        """Products of vectors of nodes with vectors of features, of all dimensions: sums over the scales, or at one.
+
+        They estimate pointwise mutual information. Where they estimate a power of it, they are raised back scale by
+        scale; signs are kept.
+        """
+        powers = self._powers()
+        if scale is None and any(power != 1 for power in powers.values()):
+            return np.sum([self.estimated_pmi(nodes, features, label) for label in powers], axis=0)
+        columns = self._columns(scale)
+        found = _products(nodes[..., columns], features[..., columns])
+        power = 1.0 if scale is None else powers[self._label(scale)]
+        return found if power == 1 else np.sign(found) * np.abs(found) ** (1 / power)
+
+    def _powers(self) -> dict[str, float]:
+        """The power of pointwise mutual information that products of vectors estimate, by label of the scale."""
+        return dict.fromkeys(self.scale_columns_, 1.0)
+
     def _check_feature_vectors(self) -> None:
-        if not len(self.feature_names_):
+        if not len(self.feature_embedding_):
             raise ParameterError(no_feature_vectors(self))
 
     def _warn_of_nothing(self, node: Hashable, labels: list[str]) -> None:
@@ -64,10 +84,14 @@ class VectorQueries:
         if scale is None:
             return slice(None)
         columns = self.scale_columns_
-        label = scale if isinstance(scale, str) else in_short(plain_name(scale))
+        label = self._label(scale)
         if label not in columns:
             raise ParameterError(f"no scale {in_short(scale)}; this model has {', '.join(columns)}")
         return columns[label]
+
+    @staticmethod
+    def _label(scale: int | str) -> str:
+        return scale if isinstance(scale, str) else in_short(plain_name(scale))
 
     @cached_property
     def _node_index(self) -> dict[Hashable, int]:
@@ -101,9 +125,9 @@ def no_feature_vectors(model: Any) -> str:
     return f"{type(model).__name__} learns no vectors of features: AE and MUSAE do"
 
 
-def products(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Products of all rows with one vector, in double precision: no product of float32 numbers is too large for it."""
-    return np.einsum("ij,j->i", vectors, vector, dtype=np.float64)
+def _products(one: NDArray[np.float32], other: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Row by row, in double precision: no product of float32 numbers is too large for it."""
+    return np.asarray(np.einsum("...j,...j->...", one, other, dtype=np.float64))
 
 
 def largest(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:

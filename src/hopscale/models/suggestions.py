@@ -17,7 +17,7 @@ from hopscale.exceptions import ParameterError, Setting
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
 from hopscale.models.neighbors import Answer, Neighbors, Scored
-from hopscale.models.queries import largest, no_feature_vectors, products
+from hopscale.models.queries import largest, no_feature_vectors
 from hopscale.models.surroundings import Surroundings, entries, features_in_columns
 
 __all__ = ["Suggestions"]
@@ -206,7 +206,7 @@ class Suggestions(Neighbors):
             own, near = entries(around.own(features, rows)), entries(around.steps(rows) @ features.astype(bool))
             for row, (has, _), (met, share) in zip(rows.tolist(), own, near, strict=True):
                 vector, n = self.embedding_[row], around.counts[row]
-                estimate = products(H, vector) / len(self.scale_columns_) + self._shift() + logarithm
+                estimate = self.estimated_pmi(vector, H) / len(self.scale_columns_) + self._shift() + logarithm
                 scores = _PRIOR * np.exp(np.minimum(estimate, 0))
                 scores[met] += n * share
                 scores[has] = -np.inf

@@ -290,7 +290,7 @@ def runtime(options: Options) -> Iterator[Cell]:
     """Figure 6: seconds against the size of Erdős–Rényi graphs, one epoch as in the paper."""
     grid = [("nodes", 2**k, 8) for k in NODE_EXPONENTS]
     grid += [("features_per_node", 2**RUNTIME_NODES, 2**k) for k in FEATURE_EXPONENTS]
-    ways = options.chosen_methods(lambda m: m.inductive, SOLVERS)
+    ways = options.chosen_methods(lambda m: m.inductive and m.has_feature_vectors, SOLVERS)
     for (name, solver), threads, (varied, nodes, features) in product(ways, (1, 2), grid):
         sgns, runs = solver == "sgns", min(options.splits, RUNTIME_RUNS[solver])
         settings = {**({"epochs": 1} if sgns else {}), **options.parameters}
@@ -325,7 +325,7 @@ def theory(options: Options) -> Iterator[Cell]:
     grid += [("dimensions", None, d) for d in DIMENSIONS]
     runs = min(options.splits, THEORY_RUNS)
     settings: dict[str, Any] = {"seeds": range(options.seed, options.seed + runs), "n_jobs": options.n_jobs or -1}
-    ways = options.chosen_methods(lambda m: m.inductive, SOLVERS)
+    ways = options.chosen_methods(lambda m: m.inductive and m.has_feature_vectors, SOLVERS)
     for (name, solver), (varied, length, dimensions) in product(ways, grid):
         if solver == "sgns" or varied == "dimensions":  # pmi takes no walks
             run = partial(distance_from_theory, method(name), solver, length, dimensions, **settings)

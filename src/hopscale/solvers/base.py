@@ -23,7 +23,7 @@ MOST_NOISE = 8  # the largest exponent of p(f): far beyond it one feature alone 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Vectors of one scale: G·Hᵀ estimates the target matrix.
+    """Vectors of one scale: G·Hᵀ estimates the target matrix of the solver.
 
     ``feature_probability`` and, for the direct solver, ``singular_values`` are what placing new nodes needs besides H.
     ``rows`` says in words what the vectors were learnt from; ``sampled`` whether the direct solver had only estimates
@@ -56,6 +56,10 @@ class Solver(KnownParameters, BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> Iterable[Solution]:
         """Solutions of all scales; a caller that drops each before it takes the next holds one at a time."""
+
+    def power_at(self, scale: Scale) -> float:
+        """The power of pointwise mutual information that products of vectors of a scale estimate."""
+        return 1.0
 
     @abstractmethod
     def project(

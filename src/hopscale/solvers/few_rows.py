@@ -44,7 +44,8 @@ def project_few(solver: PMI, context: WalkContext, solutions: Sequence[Solution]
             met = np.flatnonzero(ratios > 1)
             sigma = solution.singular_values
             assert sigma is not None
-            products = np.log(ratios[met]) @ solution.feature_vectors[met].astype(np.float64)
+            logs = np.log(ratios[met]) ** solver.power_at(solution.scale)
+            products = logs @ solution.feature_vectors[met].astype(np.float64)
             found[row, begin:end] = np.divide(products, sigma, out=np.zeros_like(sigma), where=sigma > 0)
             begin = end
     return found

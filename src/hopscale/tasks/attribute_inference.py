@@ -62,6 +62,7 @@ def attribute_inference(
 
         ``"product"``
             :math:`g_v \cdot h_f`, the model's estimate of the pointwise mutual information, summed over the scales;
+            raised back where the model was learnt from a power of it (``PMI(power=0.5)``);
         ``"likelihood"``
             the mean of the product over the scales plus :math:`\log p(f)`, the model's estimate of
             :math:`\log p(f \mid v)`, which takes the frequency of the feature into account;
@@ -102,10 +103,10 @@ def attribute_inference(
 
 
 def _scores(fitted: Any, kept: AttributedGraph, node: Rows, feature: Rows, scale: int | str | None) -> dict[str, Array]:
-    G, H = fitted.node_vectors(scale), fitted.feature_vectors(scale)  # ego models list the true features first
     product = np.empty(len(node))
-    for begin, end in ranges(len(node), _CHUNK):
-        product[begin:end] = np.einsum("ij,ij->i", G[node[begin:end]], H[feature[begin:end]], dtype=np.float64)
+    for some in (slice(*piece) for piece in ranges(len(node), _CHUNK)):
+        G, H = fitted.embedding_[node[some]], fitted.feature_embedding_[feature[some]]  # ego: true features come first
+        product[some] = fitted.estimated_pmi(G, H, scale)
     popularity = np.bincount(kept.features.indices, minlength=kept.n_features)[feature].astype(np.float64)
     scales = len(fitted.scale_columns_) if scale is None else 1
     return {

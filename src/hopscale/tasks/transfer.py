@@ -42,8 +42,8 @@ def transfer(
     Parameters
     ----------
     model : estimator
-        An inductive one: ``AE`` or ``MUSAE`` without ``ego``. A model fitted to the source is used as it is;
-        otherwise a clone is fitted.
+        An inductive one: ``AE`` or ``MUSAE`` without ``ego``, or ``FeatureDiffusion``. A model fitted to the source is
+        used as it is; otherwise a clone is fitted.
     source, target : AttributedGraph or what a model's ``fit`` takes
         Features are matched by name.
     source_labels, target_labels : Series, mapping or array-like, optional

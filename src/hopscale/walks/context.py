@@ -26,6 +26,7 @@ __all__ = [
     "WalkContext",
     "mean_places",
     "positive_logs",
+    "raised",
     "seen_at",
     "split_dimensions",
     "too_far_apart",
@@ -220,6 +221,13 @@ def too_far_apart() -> GraphError:
         f"over {LARGEST:.0e} times what walks meet of it. Drop the smallest weights or values, or bring them closer to "
         "the others"
     )
+
+
+def raised(logs: NDArray[np.float32], power: float) -> NDArray[np.float32]:
+    """Positive logarithms to a power, in place."""
+    if power == 0.5:
+        return np.sqrt(logs, out=logs)  # the same bits on every machine
+    return logs if power == 1 else np.power(logs, np.float32(power), out=logs)
 
 
 def positive_logs(pattern: sp.csr_array, ratios: NDArray[Any]) -> sp.csr_array:

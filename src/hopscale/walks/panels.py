@@ -21,7 +21,7 @@ from hopscale.compute.aligned import Floats, aligned, aligned_zeros
 from hopscale.compute.operators import Operator
 from hopscale.compute.threads import ROW_CHUNK, Threads, kernel_csr, ranges
 from hopscale.exceptions import ParameterError, Setting
-from hopscale.walks.context import Scale, WalkContext
+from hopscale.walks.context import Scale, WalkContext, raised
 
 __all__ = ["ExactRows", "Panel", "PanelMatrix", "squares"]
 
@@ -44,10 +44,10 @@ class Panel(NamedTuple):
 
 
 class ExactRows:
-    """Computes panels of ``width`` columns of log(scaling · mean PʳF), of which it keeps the positive entries."""
+    """Computes panels of ``width`` columns of log(scaling · mean PʳF): their positive entries, to a power."""
 
-    def __init__(self, context: WalkContext, width: int) -> None:
-        self.context, self.width = context, width
+    def __init__(self, context: WalkContext, width: int, power: float = 1.0) -> None:
+        self.context, self.width, self.power = context, width, power
         self.count = -(-context.n_features // width)
         self._by_column = sp.csc_array(context.features)
         self._columns = kernel_csr(self._by_column)
@@ -131,7 +131,7 @@ class ExactRows:
                 if hop == scale.hops[-1]:
                     scaling = np.zeros(self.width, dtype=np.float32)
                     scaling[: last - first] = scalings[i][first:last] / len(scale.hops)
-                    panels[i] = _compressed(total, scaling)
+                    panels[i] = _compressed(total, scaling, self.power)
                     pooled.pop(i, None)
         spare.extend((block, other))
         return [panels[i] for i in range(len(scales))]
@@ -192,7 +192,7 @@ def squares(values: NDArray[np.float32]) -> float:
     return float(np.einsum("i,i->", values, values, dtype=np.float64))
 
 
-def _compressed(block: Floats, scaling: NDArray[np.float32]) -> Panel:
+def _compressed(block: Floats, scaling: NDArray[np.float32], power: float) -> Panel:
     n, width = block.shape
     offsets = np.zeros(n + 1, dtype=np.uint32)
     columns, values = [], []
@@ -210,5 +210,5 @@ def _compressed(block: Floats, scaling: NDArray[np.float32]) -> Panel:
             )
         piece += before
         columns.append(scratch_columns[:count].copy())
-        values.append(scratch_values[:count].copy())
+        values.append(raised(scratch_values[:count].copy(), power))
     return Panel(offsets, np.concatenate(columns), np.concatenate(values))

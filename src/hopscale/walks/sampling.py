@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hopscale._core import _native
 from hopscale.compute.aligned import Floats, aligned
 from hopscale.compute.threads import Threads, ranges, sparse_product
-from hopscale.walks.context import Scale, WalkContext
+from hopscale.walks.context import Scale, WalkContext, raised
 
 __all__ = ["NoiseLayout", "RowSampler", "noise_layout"]
 
@@ -52,7 +52,7 @@ def noise_layout(weights: NDArray[Any]) -> NoiseLayout:
 
 @dataclass(frozen=True, eq=False)
 class RowSampler:
-    """Positive entries of log(scaling · mean PʳF), with PʳF estimated from ``walks`` walks of each node.
+    """Positive entries of log(scaling · mean PʳF) to a power, with PʳF estimated from ``walks`` walks of each node.
 
     Rows that are being sampled take an eighth of the engine's memory.
     """
@@ -63,6 +63,7 @@ class RowSampler:
     walks: int
     seed: int
     engine: Threads
+    power: float = 1.0
 
     def rows(self, nodes: NDArray[np.int32]) -> sp.csr_array:
         """The rows of some nodes."""
@@ -77,6 +78,7 @@ class RowSampler:
             stream=self.scale.hops[-1],
             stop=self.engine.stop,
         )
+        values = raised(values, self.power)
         return sp.csr_array((values, columns, offsets), shape=(len(nodes), self.context.n_features))
 
     def blocks(self, nodes: NDArray[np.int32]) -> Iterator[sp.csr_array]:

@@ -17,7 +17,7 @@ OPTIONS = [
     *("--label-column", "--shift", "--noise-exponent", "--rows", "--walks", "--memory-limit", "--walk-length", "-k"),
     *("--walks-per-node", "--start", "--epochs", "--negatives", "--subsample", "--learning-rate", "--dimensions", "-"),
     *("--window", "--random-state", "--p", "--q", "--decay", "--iterations", "--score", "--task", "--splits", "--x"),
-    *("--standardize", "--format", "--scale", "--save", "--quiet", "--solver", "--unknown", "--keep-graph"),
+    *("--standardize", "--format", "--scale", "--save", "--quiet", "--solver", "--unknown", "--keep-graph", "--power"),
     *("--directed", "--source", "--target", "--skip-bad-lines", "--edges-header", "--no-features-header", "--edges"),
 ]
 # Options that say how much work there is: large ones are no mistake, but take long.

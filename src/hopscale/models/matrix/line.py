@@ -46,7 +46,8 @@ class LINE(SolverChoice, MatrixEmbedding):
         ``"sgns"`` trains in one epoch on edges that are drawn as in the paper, with noise in proportion to degree^¾:
         ``SGNS(epochs=1, noise_exponent=0.75)``. The paper goes from a rate of .025 to 0 and draws more edges, the more
         there are. ``"pmi"`` factorises the positive part of M, which is quicker, but spends its first dimensions on
-        small dense corners of a sparse graph; of :class:`PMI` it takes ``shift`` and ``noise_exponent``.
+        small dense corners of a sparse graph; of :class:`PMI` it takes ``shift``,
+        ``noise_exponent`` and ``power``.
 
     Attributes
     ----------

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from hopscale.checks import choice, parameter, whole
 from hopscale.compute.svd import MAX_RANK
-from hopscale.exceptions import GraphError, ParameterError, Setting, in_short, warn
+from hopscale.exceptions import GraphError, ParameterError, Setting, in_short
 from hopscale.graph import AttributedGraph
 from hopscale.models.base import NodeEmbedding, SolverChoice, finite, finite_numbers
 from hopscale.models.exact_row import ContextKind, log_ratios
+from hopscale.models.matching import matched_features
 from hopscale.models.walk_state import checked_hops, restore, state
 from hopscale.names import name_array
 from hopscale.solvers import PMI, Solution, Solver
@@ -138,7 +139,7 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
             raise self._not_inductive("its context holds the training nodes themselves")
 
     def _placed(self, graph: AttributedGraph, first: int) -> NDArray[np.float32]:
-        features, transitions = self._matched_features(graph), Transitions(graph.adjacency, *self.bias_)
+        features, transitions = matched_features(self, graph), Transitions(graph.adjacency, *self.bias_)
         context, nodes = WalkContext(transitions, features, self.start), np.arange(first, graph.n_nodes)
         with finite_numbers("the model does not fit the graph, or its file is damaged"):
             # Exact rows need no more than walks can reach. Samples are drawn by row, and training goes over all nodes.
@@ -218,30 +219,6 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
             )
         return WalkContext(transitions, graph.features, self.start)
 
-    def _matched_features(self, graph: AttributedGraph) -> sp.csr_array:
-        """Features of another graph in the columns of this model."""
-        where = np.array([self.feature_index.get(name, -1) for name in graph.feature_names.tolist()], dtype=np.int64)
-        entries = where[graph.features.indices]
-        known = entries >= 0
-        if not graph.features.nnz:
-            warn("no node of the graph has a feature: there is nothing to place it by, and all vectors are zero")
-        if not known.all():
-            unknown = np.unique(graph.features.indices[~known])
-            if not known.any():
-                raise GraphError(
-                    "none of the graph's features is known to this model: features are matched by name, here "
-                    f"{in_short(graph.feature_names[unknown[0]])}, there {in_short(self.feature_names_[0])}"
-                )
-            warn(
-                f"{len(unknown)} feature(s) ({int((~known).sum())} of {graph.features.nnz} entries) are unknown to "
-                "this model and ignored"
-            )
-        rows = np.repeat(np.arange(graph.n_nodes), np.diff(graph.features.indptr))[known]
-        shape = (graph.n_nodes, len(self.feature_names_))
-        matched = sp.csr_array((graph.features.data[known], (rows, entries[known])), shape=shape)
-        matched.sort_indices()  # older SciPy leaves them as they come; skip-gram would meet them in another order
-        return matched
-
     # What is met around a node.
 
     def _log_ratios(
@@ -281,6 +258,9 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
         """Singular values of the direct solver, or None."""
         values = [solution.singular_values for solution in self.solutions_ if solution.singular_values is not None]
         return np.concatenate(values) if values else None
+
+    def _powers(self) -> dict[str, float]:
+        return {scale.label: self.solver_.power_at(scale) for scale in self.scales_}
 
     def _widths(self) -> dict[str, int]:
         return {scale.label: scale.dimensions for scale in self.scales_}
