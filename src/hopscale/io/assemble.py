@@ -227,7 +227,7 @@ def _matrix(
 
     Repeats add up in the order of the triples, or count once without values.
     """
-    index = np.int32 if max(*shape, 2 * len(u)) < np.iinfo(np.int32).max else np.int64
+    index: Any = np.int32 if max(*shape, 2 * len(u)) < np.iinfo(np.int32).max else np.int64
     offsets, columns, sums = _native.compressed(
         u.astype(index, copy=False), v.astype(index, copy=False), values, *shape, kind is SymmetricArray, self_loops
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -122,8 +122,9 @@ def placed_labels(
             f"{in_short(labels[label[at[row]]])} before"
         )
     used, given = np.unique(label, return_inverse=True)
-    column = labels_at(typed(labels[used[used >= 0]].tolist()), given - (used[:1] < 0).sum())
-    warn_of_alike_classes(column, str(path))
+    classes = typed(labels[used[used >= 0]].tolist())
+    column = labels_at(classes, given - (used[:1] < 0).sum())
+    warn_of_alike_classes(classes, str(path))
     if not unknown_nodes.any():
         return column
     names = list(dict.fromkeys(named.vocabulary[named.codes[unknown_nodes]].tolist()))
@@ -164,12 +165,10 @@ def warn_of_last(columns: Sequence[str], path: str | os.PathLike[str]) -> None:
         )
 
 
-def warn_of_alike_classes(labels: NDArray[Any], source: str) -> None:
+def warn_of_alike_classes(classes: Iterable[Any], source: str) -> None:
     """Warn of classes that differ in upper and lower case, or in blanks, alone."""
-    if labels.dtype.kind not in "OU":
-        return
     alike: dict[str, list[str]] = {}
-    for label in sorted({label for label in labels.tolist() if isinstance(label, str)}):
+    for label in sorted({label for label in classes if isinstance(label, str)}):
         alike.setdefault(" ".join(label.casefold().split()), []).append(label)
     several = [names for names in alike.values() if len(names) > 1]
     if several:
