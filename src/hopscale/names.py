@@ -185,7 +185,7 @@ def factorized(array: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
     if array.dtype == np.int64:
         low, span = _value_span(array)
         if _is_dense(span, len(array)):
-            offsets = array - low
+            offsets = array - low if low else array
             present = np.zeros(span, dtype=bool)
             present[offsets] = True
             return (np.cumsum(present, dtype=np.int32) - np.int32(1))[offsets], np.flatnonzero(present) + low

@@ -83,8 +83,10 @@ def _node_at(rows: Rows, nodes: NDArray[Any]) -> int:
     for at in range(rows.width):
         cells = Names.of([cells[at] for cells in rows.sample if len(cells) == rows.width])
         shares.append(float((rows_of(in_form_of(nodes, cells), nodes) >= 0).mean()) if len(cells) else 0.0)
+        if shares[0] > 0:
+            return 0
     best = int(np.argmax(shares))
-    return best if shares[0] == 0 and shares[best] > 0.5 else 0
+    return best if shares[best] > 0.5 else 0
 
 
 def placed_labels(
