@@ -184,19 +184,19 @@ nb::object bound_encode_features(const nb::bytes &data) {
                           joined(coded->values.names));
 }
 
-// All that a file has from here on, or `size` bytes of it, in huge pages.
+// At most `size` bytes of a file, in huge pages.
 nb::bytes read_bytes(const nb::object &file, std::size_t size) {
+    if (!nb::hasattr(file, "readinto")) throw nb::next_overload();
     const auto data = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, Py_ssize_t(size)));
     if (!data.is_valid()) throw nb::python_error();
     char *to = PyBytes_AS_STRING(data.ptr());
     prefer_huge_pages(to, size);
     std::size_t done = 0;
-    while (done < size) {
+    for (std::size_t count = 1; count > 0 && done < size; done += count) {
         const auto rest = nb::steal(PyMemoryView_FromMemory(to + done, Py_ssize_t(size - done), PyBUF_WRITE));
         if (!rest.is_valid()) throw nb::python_error();
-        const auto count = nb::cast<std::size_t>(file.attr("readinto")(rest));
-        if (count == 0) break;
-        done += count;
+        count = nb::cast<std::size_t>(file.attr("readinto")(rest));
+        require(count <= size - done, "read_bytes: file must fill no more than the room that it is given");
     }
     return done == size ? data : nb::bytes(to, done);
 }
