@@ -21,6 +21,7 @@ from hopscale.io.header import first_row_is_header
 from hopscale.io.ids import are_whole, in_form_of, numbers_if_all
 from hopscale.io.naming import Names, Unknown, listing, rows_of
 from hopscale.io.rows import Rows
+from hopscale.names import factorized
 
 __all__ = ["last_but", "placed_labels", "read_labels", "warn_of_alike_classes", "warn_of_last"]
 
@@ -123,7 +124,7 @@ def placed_labels(
             f"{path}, {where(row)}: node {in_short(named.at(row))} has label {in_short(labels[codes[row]])}, but "
             f"{in_short(labels[label[at[row]]])} before"
         )
-    used, given = np.unique(label, return_inverse=True)
+    given, used = factorized(label.astype(np.int64))
     classes = typed(labels[used[used >= 0]].tolist())
     column = labels_at(classes, given - (used[:1] < 0).sum())
     warn_of_alike_classes(classes, str(path))
