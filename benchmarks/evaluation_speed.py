@@ -28,9 +28,9 @@ from threadpoolctl import threadpool_limits
 
 from hopscale import MUSAE
 from hopscale.exceptions import HopscaleWarning
+from hopscale.labels import class_codes
+from hopscale.supervised.heads.logistic import fit_logistic
 from hopscale.tasks import node_regression
-from hopscale.tasks.labels import class_codes
-from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.splits import seeded_splits
 from measure import REGRESSION, graph_and_target, markdown, median, write
 

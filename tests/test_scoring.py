@@ -12,8 +12,8 @@ import pytest
 
 from hopscale.compute.threads import Threads, checkpoint
 from hopscale.exceptions import ParameterError
+from hopscale.supervised.heads.logistic import fit_logistic
 from hopscale.tasks import evaluate, summarize
-from hopscale.tasks.logistic import fit_logistic
 
 TASKS = ["classification", "regression"]
 every_task = pytest.mark.parametrize("task", TASKS)
@@ -78,7 +78,7 @@ class TestPieces:
         vectors, classes = problem[0], problem[1] % n_classes
         parts = np.random.default_rng(1).random((3, 200)) < 0.8
         whole = fit_logistic(vectors, classes, n_classes, parts, standardize=standardize)
-        monkeypatch.setattr("hopscale.tasks.logistic._MULTIPLICATIONS", 1000)
+        monkeypatch.setattr("hopscale.supervised.heads.logistic._MULTIPLICATIONS", 1000)
         pieces = fit_logistic(vectors, classes, n_classes, parts, standardize=standardize)
         np.testing.assert_allclose(pieces.coefficients, whole.coefficients, rtol=1e-5)
         np.testing.assert_allclose(pieces.intercepts, whole.intercepts, rtol=1e-5, atol=1e-8)

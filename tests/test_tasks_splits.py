@@ -12,8 +12,8 @@ from sklearn.metrics import f1_score, r2_score, roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
 from hopscale.exceptions import HopscaleWarning, ParameterError
+from hopscale.supervised.heads.logistic import fit_logistic
 from hopscale.tasks import node_classification, node_regression
-from hopscale.tasks.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores, roc_auc
 from hopscale.tasks.splits import seeded_split
 
@@ -111,7 +111,7 @@ class TestLogistic:
     def test_diagonal_preconditioner_of_many_dimensions(self, monkeypatch):
         vectors, classes = _problem(3, seed=5)
         expected = fit_logistic(vectors, classes, 3, tolerance=EXACT).coefficients
-        monkeypatch.setattr("hopscale.tasks.logistic._MAX_PRECONDITIONER", 5)
+        monkeypatch.setattr("hopscale.supervised.heads.logistic._MAX_PRECONDITIONER", 5)
         fit = fit_logistic(vectors, classes, 3, tolerance=EXACT)
         np.testing.assert_allclose(fit.coefficients, expected, atol=1e-4)
 
@@ -126,7 +126,7 @@ class TestLogistic:
         np.testing.assert_allclose(fit.coefficients[0, 0, 0], fit.coefficients[0, 0, 1], atol=1e-12)
 
     def test_too_few_iterations_are_told(self, monkeypatch):
-        monkeypatch.setattr("hopscale.tasks.logistic._MAX_ITERATIONS", 2)
+        monkeypatch.setattr("hopscale.supervised.heads.logistic._MAX_ITERATIONS", 2)
         with pytest.warns(HopscaleWarning, match="did not converge in 2 iterations"):
             fit_logistic(*_problem(3), 3)
 

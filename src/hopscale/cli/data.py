@@ -13,7 +13,7 @@ from hopscale.cli.program import Console, shown, table_lines, with_console
 from hopscale.cli.sources import file_option
 from hopscale.datasets import Published, Statistics, describe, fetch, load, locate, names, registry
 from hopscale.exceptions import HopscaleError
-from hopscale.tasks.labels import likely_task
+from hopscale.labels import likely_task
 
 __all__ = ["datasets"]
 

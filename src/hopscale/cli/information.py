@@ -12,8 +12,8 @@ from scipy.sparse.csgraph import connected_components
 from hopscale.cli.program import Console, finite_or_none, shown, with_console
 from hopscale.cli.sources import STREAM, GraphFiles, looks_like_model, model_size, saved_model, with_graph
 from hopscale.graph import AttributedGraph
+from hopscale.labels import has_class, has_value, likely_task
 from hopscale.models import NodeEmbedding
-from hopscale.tasks.labels import has_class, has_value, likely_task
 
 __all__ = ["info"]
 

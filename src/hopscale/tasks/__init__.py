@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 
 from hopscale.checks import choice
 from hopscale.exceptions import warn
+from hopscale.labels import Task, likely_task, matched
 from hopscale.tasks.attribute_inference import attribute_inference
 from hopscale.tasks.few_shot import few_shot
-from hopscale.tasks.labels import Task, likely_task, matched
 from hopscale.tasks.link_prediction import link_prediction
 from hopscale.tasks.metrics import summarize
 from hopscale.tasks.node_classification import node_classification

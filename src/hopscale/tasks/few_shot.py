@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale.checks import number, whole
 from hopscale.exceptions import GraphError, warn
-from hopscale.tasks.logistic import fit_logistic
+from hopscale.supervised.heads.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores
 from hopscale.tasks.splits import Record, Split, check_classes, in_parallel
 

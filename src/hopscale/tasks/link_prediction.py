@@ -14,7 +14,7 @@ from sklearn.base import clone
 from hopscale.checks import choice, number, whole
 from hopscale.datasets.generators import unordered_pairs
 from hopscale.io import as_graph
-from hopscale.tasks.logistic import fit_logistic
+from hopscale.supervised.heads.logistic import fit_logistic
 from hopscale.tasks.metrics import ranking_scores
 from hopscale.tasks.splits import Record, check_vectors, graph_with, held_out_splits, in_parallel, negative_positions
 

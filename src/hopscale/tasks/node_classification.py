@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from hopscale.checks import number
 from hopscale.exceptions import warn
-from hopscale.tasks.logistic import fit_logistic
+from hopscale.supervised.heads.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores
 from hopscale.tasks.scoring import score_splits
 from hopscale.tasks.splits import Record, Split, check_classes, seeded_splits

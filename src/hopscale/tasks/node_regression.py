@@ -13,7 +13,7 @@ from sklearn.metrics import r2_score
 from hopscale.checks import number
 from hopscale.compute.threads import Threads, checkpoint, ranges
 from hopscale.exceptions import GraphError
-from hopscale.tasks.labels import has_value
+from hopscale.labels import has_value
 from hopscale.tasks.scoring import score_splits
 from hopscale.tasks.splits import LARGEST, Record, Split, check_vectors, seeded_splits
 

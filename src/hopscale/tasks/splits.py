@@ -12,7 +12,7 @@ from hopscale.checks import number, whole
 from hopscale.compute.threads import Threads
 from hopscale.exceptions import GraphError, ParameterError
 from hopscale.graph import AttributedGraph
-from hopscale.tasks.labels import class_codes, label_column, matched
+from hopscale.labels import class_codes, label_column, matched
 
 __all__ = [
     "LARGEST", "Record", "Split", "check_classes", "check_vectors", "graph_with", "held_out_splits", "in_parallel",
@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 def check_vectors(vectors: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Validate vectors and labels and return them as arrays with one row per node; vectors become float64.
 
-    Both are as in :func:`hopscale.tasks.labels.matched`.
+    Both are as in :func:`hopscale.labels.matched`.
     """
     if labels is None:
         raise GraphError("labels is None: this graph carries no labels to predict")

@@ -14,8 +14,8 @@ from hopscale.compute.threads import Threads
 from hopscale.exceptions import GraphError, ParameterError
 from hopscale.indexed import labels_by_id
 from hopscale.io import as_graph
-from hopscale.tasks.labels import class_codes
-from hopscale.tasks.logistic import fit_logistic
+from hopscale.labels import class_codes
+from hopscale.supervised.heads.logistic import fit_logistic
 from hopscale.tasks.metrics import classification_scores
 from hopscale.tasks.splits import Record, check_vectors
 

@@ -95,7 +95,7 @@ def fit_logistic(
     Examples
     --------
     >>> import numpy as np
-    >>> from hopscale.tasks.logistic import fit_logistic
+    >>> from hopscale.supervised.heads.logistic import fit_logistic
     >>> vectors, classes = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
     >>> fit = fit_logistic(vectors, classes, 2, np.array([[True, True, True, True], [True, True, False, True]]))
     >>> fit.coefficients.round(3).ravel()
