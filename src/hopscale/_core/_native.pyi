@@ -1,8 +1,8 @@
 """Types of the kernels.
 
 A class checks its arrays when it is made and keeps them; they must not be changed afterwards. What does not fit raises
-ValueError. Tables of vectors have rows of a multiple of 16 floats. kernels.hpp, portable.hpp, text.hpp and triples.hpp say
-what is computed, structs.hpp what the fields mean.
+ValueError. Tables of vectors have rows of a multiple of 16 floats. kernels.hpp, portable.hpp, text.hpp and triples.hpp
+say what is computed, structs.hpp what the fields mean.
 """
 
 from collections.abc import Sequence
