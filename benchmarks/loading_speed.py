@@ -1,8 +1,9 @@
 """How long files and objects take to become a graph, against what reading them alone takes.
 
 All sources hold the same generated graph of 100,000 nodes. "Alone" is what pyarrow or json needs to read the file into
-its own objects: no graph is built. Every source has a process of its own, in which the two take turns; the quickest
-turn of each counts, as other processes can only add to a time.
+its own objects: no graph is built. Two sources are shown a second time, against what would be done by hand after
+reading: encoding the columns of a table, and building a symmetric matrix. Every source has a process of its own, in
+which the two take turns; the quickest turn of each counts, as other processes can only add to a time.
 
     python benchmarks/loading_speed.py [--repeats 9] [--edges 2000000] [--entries 2000000]
 """
@@ -18,10 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as parquet
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
 
 from hopscale import from_edges, from_tables, read_graph
 from measure import in_new_process, markdown, measured, write
@@ -96,6 +101,22 @@ def cases(folder: Path) -> dict[str, tuple[str, Callable[[], Any], Callable[[], 
     def both() -> Any:
         return arrow("text.csv", *ends)(), arrow("people.csv", "user", "country", "joined", "tags")()
 
+    def by_encoders() -> Any:
+        edges, people = arrow("text.csv", *ends)(), arrow("people.csv")().to_pandas()
+        tags = CountVectorizer(tokenizer=lambda cell: cell.split(";"), token_pattern=None, binary=True)
+        parts = [
+            OneHotEncoder().fit_transform(people[["country"]]),
+            KBinsDiscretizer(10, quantile_method="averaged_inverted_cdf").fit_transform(people[["age", "income"]]),
+            OneHotEncoder().fit_transform(pd.to_datetime(people["joined"]).dt.year.to_frame()),
+            tags.fit_transform(people["tags"]),
+        ]
+        return edges, sp.hstack(parts, format="csr")
+
+    def symmetric() -> Any:
+        u, v = (column.to_numpy() for column in table("whole.parquet").columns)
+        matrix = sp.coo_array((np.ones(len(u), dtype=np.float32), (u, v)), shape=(NODES, NODES)).tocsr()
+        return matrix.maximum(matrix.T)
+
     coded, numbers = "pyarrow, dictionaries", "pyarrow, integers"
     return {
         "CSV, names": (coded, graph("text.csv"), arrow("text.csv", *ends)),
@@ -103,12 +124,18 @@ def cases(folder: Path) -> dict[str, tuple[str, Callable[[], Any], Callable[[], 
         "CSV, whole numbers": (coded, graph("whole.csv"), arrow("whole.csv", *ends)),
         "Parquet, names": (coded, graph("text.parquet"), lambda: table("text.parquet", *ends)),
         "Parquet, whole numbers": (numbers, graph("whole.parquet"), lambda: table("whole.parquet")),
+        "Parquet, whole numbers: a matrix": ("pyarrow, SciPy's CSR", graph("whole.parquet"), symmetric),
         "JSON, numbers of features": ("json.load", graph(few, "lists.json"), load("lists.json")),
         "JSON, names of features": ("json.load", graph(few, "tags.json"), load("tags.json")),
         "JSON, features and values": ("json.load", graph(few, "values.json"), load("values.json")),
         "CSV, features": (coded, graph(few_names, "features.csv"), arrow("features.csv", *entries)),
         "CSV, features and labels": (coded, graph(few_names, "features.csv", "labels.csv"), labels),
         "CSV, names and a table of nodes, encoded": (coded, table_of_nodes, both),
+        "CSV, names and a table of nodes, encoded: encoders": (
+            "pyarrow, scikit-learn's encoders",
+            table_of_nodes,
+            by_encoders,
+        ),
         "CSV, names and features": (
             coded,
             graph("text.csv", "features.csv"),

@@ -1,5 +1,7 @@
 """Arguments that fit every entry of the core, on a ring of four nodes, each with a feature of its own."""
 
+import io
+
 import numpy as np
 
 from hopscale._core import _native
@@ -125,6 +127,16 @@ VALID = {
     },
     "encode_text": lambda: {"data": b"a,b\nb,c\n", "start": 4, "delimiter": ",", "groups": [0, -1]},
     "encode_features": lambda: {"data": b'{"a": [1]}'},
+    "read_bytes": lambda: {"file": io.BytesIO(b"text"), "size": 4},
+    "compressed": lambda: {
+        "rows": vector(0, 1, 0, 2, dtype=I32),
+        "columns": vector(1, 3, 1, 2, dtype=I32),
+        "values": np.ones(4),
+        "n_rows": 4,
+        "n_columns": 4,
+        "mirrored": True,
+        "self_loops": False,
+    },
 }
 
 

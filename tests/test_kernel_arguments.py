@@ -188,6 +188,14 @@ WRONG = {
         "groups": [[], [0], [0, -2], [0, 2], [2**31 - 1, 0]],
     },
     "encode_features": {},
+    "read_bytes": {},
+    "compressed": {
+        "rows": [np.zeros(3, I32), *(vector(0, 1, 0, v, dtype=I32) for v in (-1, 4, 2**31 - 1))],
+        "columns": [np.zeros(5, I32), *(vector(0, 1, 0, v, dtype=I32) for v in (-1, 4, 2**31 - 1))],
+        "values": [np.ones(3), np.ones(5)],
+        "n_rows": [0, 2, 5, 2**31 - 1],
+        "n_columns": [0, 3, 5, 2**40],
+    },
 }
 
 # What is written to, or watched: an array of another type would be converted, and what is written lost with the copy.

@@ -262,7 +262,7 @@ def _checked_names(names: Sequence[Hashable] | NDArray[Any] | None, count: int, 
     array = names.view(np.ndarray) if isinstance(names, DistinctNames) else name_array(names)
     if len(array) != count:
         raise GraphError(f"{what} has {len(array)} names for {count} {things}")
-    if array.dtype == object and not set(map(type, array)) <= {str, int}:
+    if array.dtype == object and not set(map(type, array.tolist())) <= {str, int}:
         for name in array:
             if is_missing(name):
                 raise GraphError(f"{what} has a missing name: {in_short(name)}")

@@ -34,7 +34,8 @@ def canonical(matrix: Any, what: str, *, rows: str, columns: str) -> sp.csr_arra
             # Made into CSR at once its duplicates would be added up: -1 + 2 would hide a mistake.
             _check_values(matrix.data, what, rows, columns, lambda entry: tuple(c[entry] for c in matrix.coords))
         # Canonical float32 is left as it is; else sums of duplicates are rounded once, at the end.
-        is_ready = sp.issparse(matrix) and matrix.dtype == np.float32 and getattr(matrix, "has_canonical_format", False)
+        is_canonical = sp.issparse(matrix) and getattr(matrix, "has_canonical_format", False)
+        is_ready = is_canonical and matrix.dtype == np.float32
         is_shared = not isinstance(matrix, OwnArray)
         with np.errstate(over="ignore"):  # of long doubles: infinity is refused below
             csr = sp.csr_array(matrix, dtype=np.float32 if is_ready else np.float64, copy=is_shared)
@@ -53,9 +54,11 @@ def canonical(matrix: Any, what: str, *, rows: str, columns: str) -> sp.csr_arra
         columns,
         lambda entry: (np.searchsorted(csr.indptr, entry, side="right") - 1, csr.indices[entry]),
     )
-    csr.sum_duplicates()
+    if not (is_canonical and isinstance(matrix, OwnArray)):  # which need not be looked through again
+        csr.sum_duplicates()
     csr.data = _as_float32(csr.data, what)
-    csr.eliminate_zeros()
+    if csr.data.min(initial=1) <= 0:
+        csr.eliminate_zeros()
     return csr
 
 
@@ -131,16 +134,17 @@ def _whole_row(index: Any) -> bool:
 
 def _as_float32(data: NDArray[Any], what: str) -> NDArray[np.float32]:
     """The values, if float32 holds them: very small ones would lose digits, or vanish."""
+    if data.dtype == np.float32:
+        return data
     with np.errstate(over="ignore", under="ignore"):  # answered by the next lines
-        values: NDArray[np.float32] = data.astype(np.float32, copy=False)
+        values: NDArray[np.float32] = data.astype(np.float32)
     unit = "multiply all of them by a number, such as a power of two: vectors do not depend on the unit"
     if not np.isfinite(values).all():
         raise GraphError(f"{what} has values too large for float32, of up to {data.max():g}: {unit}")
-    if values is not data:
-        small = data < np.finfo(np.float32).tiny
-        if small.any() and (values[small] != data[small]).any():
-            lost = data[small][values[small] != data[small]].min()
-            raise GraphError(f"{what} has values too small for float32, such as {lost:g}: {unit}, or set them to 0")
+    small = data < np.finfo(np.float32).tiny
+    if small.any() and (values[small] != data[small]).any():
+        lost = data[small][values[small] != data[small]].min()
+        raise GraphError(f"{what} has values too small for float32, such as {lost:g}: {unit}, or set them to 0")
     return values
 
 

@@ -126,11 +126,7 @@ def whole_numbers(values: NDArray[Any]) -> NDArray[np.int64] | None:
 def positions(column: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
     """Position in ``names`` of each entry of an array of names, -1 where it is not there."""
     if column.dtype != np.int64 or names.dtype != np.int64:
-        try:
-            row = dict(zip(names.tolist(), range(len(names)), strict=True))
-        except TypeError as error:
-            raise GraphError(f"names of nodes and features must be hashable ({error})") from None
-        return np.fromiter(map(row.get, column.tolist(), repeat(-1)), dtype=np.int32, count=len(column))
+        return _positions_by_hash(column.tolist(), names.tolist())
     low, span = _value_span(names)
     if _is_dense(span, len(names) + len(column)):
         position = np.full(span, -1, dtype=np.int64)
@@ -140,6 +136,20 @@ def positions(column: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
     order = np.argsort(names, kind="stable")
     found = order[np.minimum(np.searchsorted(names[order], column), len(names) - 1)]
     return np.where(names[found] == column, found, -1)
+
+
+def _positions_by_hash(column: list[Any], names: list[Any]) -> NDArray[np.int32]:
+    if len(column) == len(names) and set(map(type, column)) == {str} and column == names:  # tables of one maker
+        return np.arange(len(names), dtype=np.int32)
+    try:
+        if 8 * len(column) < len(names):  # only those that are asked for
+            asked = set(column)
+            row = {name: at for at, name in enumerate(names) if name in asked}
+        else:
+            row = dict(zip(names, range(len(names)), strict=True))
+        return np.fromiter(map(row.get, column, repeat(-1)), dtype=np.int32, count=len(column))
+    except TypeError as error:
+        raise GraphError(f"names of nodes and features must be hashable ({error})") from None
 
 
 class Coder(dict[Any, int]):
@@ -175,7 +185,7 @@ def factorized(array: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
     if array.dtype == np.int64:
         low, span = _value_span(array)
         if _is_dense(span, len(array)):
-            offsets = array - low
+            offsets = array - low if low else array
             present = np.zeros(span, dtype=bool)
             present[offsets] = True
             return (np.cumsum(present, dtype=np.int32) - np.int32(1))[offsets], np.flatnonzero(present) + low

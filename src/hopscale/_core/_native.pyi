@@ -1,11 +1,13 @@
 """Types of the kernels.
 
 A class checks its arrays when it is made and keeps them; they must not be changed afterwards. What does not fit raises
-ValueError. Tables of vectors have rows of a multiple of 16 floats. kernels.hpp, portable.hpp and text.hpp say what is
-computed, structs.hpp what the fields mean.
+ValueError. Tables of vectors have rows of a multiple of 16 floats. kernels.hpp, portable.hpp, text.hpp and triples.hpp
+say what is computed, structs.hpp what the fields mean.
 """
 
 from collections.abc import Sequence
+from io import RawIOBase
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ _Floats = NDArray[np.float32]
 _Ids = NDArray[np.int32]
 _Offsets = NDArray[np.int64]
 _Words = NDArray[np.uint32]
+_Index = TypeVar("_Index", np.int32, np.int64)
 _Panel = tuple[_Words, _Bytes, _Floats]  # offsets, columns, values
 
 def instruction_sets() -> list[str]: ...
@@ -99,3 +102,13 @@ def encode_text(
     data: bytes, start: int, delimiter: str | None, groups: Sequence[int]
 ) -> list[tuple[_Ids, bytes]] | None: ...
 def encode_features(data: bytes) -> tuple[bytes, _Offsets, _Ids, bytes, bool, _Ids, bytes] | None: ...
+def read_bytes(file: RawIOBase, size: int) -> bytes: ...
+def compressed(
+    rows: NDArray[_Index],
+    columns: NDArray[_Index],
+    values: NDArray[np.float64] | None,
+    n_rows: int,
+    n_columns: int,
+    mirrored: bool,
+    self_loops: bool,
+) -> tuple[NDArray[_Index], NDArray[_Index], NDArray[np.float64] | None]: ...

@@ -10,6 +10,7 @@
 
 #include "portable.hpp"
 #include "text.hpp"
+#include "triples.hpp"
 
 namespace hopscale {
 namespace {
@@ -33,9 +34,9 @@ void use_instruction_set(const std::string &name) {
     chosen = *found;
 }
 
-template <typename T> nb::object owned(std::vector<T> &&values) {
-    auto *kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
+template <typename T, typename A> nb::object owned(std::vector<T, A> &&values) {
+    auto *kept = new std::vector<T, A>(std::move(values));
+    nb::capsule owner(kept, [](void *p) noexcept { delete static_cast<std::vector<T, A> *>(p); });
     return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
 }
 
@@ -183,6 +184,56 @@ nb::object bound_encode_features(const nb::bytes &data) {
                           joined(coded->values.names));
 }
 
+// At most `size` bytes of a file, in huge pages.
+nb::bytes read_bytes(const nb::object &file, std::size_t size) {
+    if (!nb::hasattr(file, "readinto")) throw nb::next_overload();
+    const auto data = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, Py_ssize_t(size)));
+    if (!data.is_valid()) throw nb::python_error();
+    char *to = PyBytes_AS_STRING(data.ptr());
+    prefer_huge_pages(to, size);
+    std::size_t done = 0;
+    for (std::size_t count = 1; count > 0 && done < size; done += count) {
+        const auto rest = nb::steal(PyMemoryView_FromMemory(to + done, Py_ssize_t(size - done), PyBUF_WRITE));
+        if (!rest.is_valid()) throw nb::python_error();
+        count = nb::cast<std::size_t>(file.attr("readinto")(rest));
+        require(count <= size - done, "read_bytes: file must fill no more than the room that it is given");
+    }
+    return done == size ? data : nb::bytes(to, done);
+}
+
+template <typename Index> using Column = nb::ndarray<const Index, nb::ndim<1>, nb::device::cpu>;
+
+template <typename Index>
+nb::tuple checked_compressed(Column<Index> rows, Column<Index> columns, Maybe<double> values, std::size_t n_rows,
+                             std::size_t n_columns, bool mirrored, bool self_loops) {
+    constexpr auto most = std::size_t(std::numeric_limits<Index>::max());
+    const std::size_t count = rows.shape(0);
+    check_count(int64_t(columns.shape(0)), int64_t(count), "compressed: columns");
+    check_count(values, int64_t(count), "compressed: values");
+    require(n_rows < most && n_columns < most && count <= most / 2, "compressed: rows must be of a larger type");
+    require(!mirrored || n_rows == n_columns, "compressed: n_columns must be n_rows if mirrored");
+    const Triples<Index> triples{count,
+                                 n_rows,
+                                 n_columns,
+                                 {rows.data(), rows.stride(0)},
+                                 {columns.data(), columns.stride(0)},
+                                 values ? values->data() : nullptr,
+                                 mirrored,
+                                 self_loops};
+    auto matrix = [&] {
+        nb::gil_scoped_release release;
+        return compressed(triples);
+    }();
+    require(matrix.has_value(), "compressed: rows and columns must lie within ", n_rows, " and ", n_columns);
+    return nb::make_tuple(owned(std::move(matrix->offsets)), owned(std::move(matrix->indices)),
+                          values ? owned(std::move(matrix->values)) : nb::none());
+}
+
+template <typename Index> void bind_compressed(nb::module_ &m) {
+    m.def("compressed", &checked_compressed<Index>, "rows"_out, "columns"_out, "values"_a.none(), "n_rows"_a,
+          "n_columns"_a, "mirrored"_a, "self_loops"_a);
+}
+
 }  // namespace
 
 const Kernels *chosen = available().back();
@@ -213,6 +264,9 @@ NB_MODULE(_native, m) {
           "seed"_a, "stream"_a, "stop"_out);
     m.def("encode_text", &checked_encode_text, "data"_a, "start"_a, "delimiter"_a.none(), "groups"_a);
     m.def("encode_features", &bound_encode_features, "data"_a);
+    m.def("read_bytes", &read_bytes, "file"_a, "size"_a);
+    bind_compressed<std::int32_t>(m);
+    bind_compressed<std::int64_t>(m);
 }
 
 }  // namespace hopscale

@@ -93,7 +93,7 @@ public:
         *slot = {names.size(), hash, codes.back() = count_++};
         names.append(cell.begin, length).push_back('\n');
         if (2 * std::size_t(count_) < slots_.size()) return true;
-        std::vector<Slot> old(4 * slots_.size());
+        LargeVector<Slot> old(4 * slots_.size());
         old.swap(slots_);
         for (const Slot &s : old) {
             if (s.code < 0) continue;
@@ -111,7 +111,7 @@ public:
             if (!add(name)) return false;
             p = name.end;
         }
-        const std::vector<std::int32_t> here(codes.begin() + std::ptrdiff_t(before), codes.end());
+        const LargeVector<std::int32_t> here(codes.begin() + std::ptrdiff_t(before), codes.end());
         codes.resize(before + other.codes.size());
         for (std::size_t i = 0; i < other.codes.size(); ++i) codes[before + i] = here[std::size_t(other.codes[i])];
         return true;
@@ -123,7 +123,7 @@ private:
         std::uint32_t hash = 0;
         std::int32_t code = -1;
     };
-    std::vector<Slot> slots_ = std::vector<Slot>(64);
+    LargeVector<Slot> slots_ = LargeVector<Slot>(64);
     std::int32_t count_ = 0;
 
     // The slot that `is_it` recognises, else the free one where it would be, else nothing after a long search.

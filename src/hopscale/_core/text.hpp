@@ -7,10 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "huge_pages.hpp"
+
 namespace hopscale {
 
 struct CodedCells {
-    std::vector<std::int32_t> codes;  // of the cells of a group of columns, row by row
+    LargeVector<std::int32_t> codes;  // of the cells of a group of columns, row by row
     std::string names;                // distinct cells in the order of first sight, each with a line feed after it
 };
 

@@ -46,7 +46,10 @@ def one_dictionary(column: Any) -> Any:
         return column
     try:
         return column.unify_dictionaries()
-    except pa.ArrowNotImplementedError:  # as for some kinds of values
+    except (
+        pa.ArrowNotImplementedError,
+        pa.ArrowInvalid,
+    ):  # of some kinds of values; too many for the type of the codes
         return column.cast(column.type.value_type).dictionary_encode()
 
 

@@ -128,6 +128,8 @@ def number_format(texts: Sequence[str], counts: NDArray[Any]) -> NumberFormat | 
     commas = [digits for digits, _ in parts if "," in digits or digits.count(".") > 1]
     if len(units) > 1 or any(_LEADING_ZERO.match(digits) for digits, _ in parts):
         return None
+    if counts[[digits != "" for digits, _ in parts]].sum() < ENOUGH * counts.sum():
+        return None
     comma = ""
     if commas:
         comma = "thousands" if all(map(_THOUSANDS.fullmatch, commas)) else "decimal"
@@ -148,6 +150,8 @@ def _are_plain(texts: Sequence[str]) -> bool:
 
 def _taken_apart(text: str) -> tuple[str, str]:
     """Digits of a number with all signs in them, and its unit; no digits if it is none."""
+    if text[:1].isalpha():
+        return "", ""
     text = text.replace("−", "-")
     found = _AMOUNT.fullmatch(_GAPS.sub("", text))
     if found is None:
@@ -223,6 +227,8 @@ def date_format(texts: Sequence[str], counts: NDArray[Any]) -> DateFormat | None
     DateFormat(order='ymd+named+dmy')
     """
     enough = ENOUGH * counts.sum()
+    if counts[[_may_be_day(text) for text in texts]].sum() < enough:
+        return None
     read = {
         order: float(counts[~np.isnat(DateFormat(order).parse(texts))].sum())
         for order in ("ymd", "compact", "named", "dmy", "mdy")
@@ -239,6 +245,12 @@ def date_format(texts: Sequence[str], counts: NDArray[Any]) -> DateFormat | None
     read["year"] = max(read["dmy"], read["mdy"])
     orders = [order for order in ("ymd", "named", last) if read[order]]
     return DateFormat("+".join(orders)) if sum(read[order] for order in orders) >= enough else None
+
+
+def _may_be_day(text: str) -> bool:
+    """Whether a text is written as days are, in any order."""
+    found = _YEAR_FIRST.fullmatch(text) or _YEAR_LAST.fullmatch(text) or _COMPACT.fullmatch(text) or _NAMED.match(text)
+    return found is not None
 
 
 # Lists, vectors and words.

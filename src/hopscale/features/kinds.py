@@ -66,7 +66,7 @@ def without_missing_texts(column: Column) -> tuple[Column, list[str]]:
     if column.form != "text":
         return column, []
     texts, counts = np.asarray(column.values), column.counts()
-    missing = np.array([is_missing_text(text) for text in texts.tolist()], dtype=bool)
+    missing = np.array(list(map(is_missing_text, texts.tolist())), dtype=bool)
     others = counts[~missing].sum()
     if "NA" in texts[missing].tolist() and others:
         codes = sum(n for text, n in zip(texts[~missing], counts[~missing], strict=True) if _COUNTRY.fullmatch(text))

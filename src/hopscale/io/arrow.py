@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hopscale.exceptions import GraphError, in_short
 from hopscale.features.arrow import arrow_errors, arrow_table, one_dictionary
 from hopscale.io.assemble import amounts
 from hopscale.io.columns import WIDE_TABLE
+from hopscale.io.ids import both_ends
 from hopscale.io.naming import Names
 from hopscale.names import name_array, repeated_name
 
@@ -70,6 +72,20 @@ class ArrowTable:
         with arrow_errors(self.role, _COLUMNS):
             return self._named(column)
 
+    def ends(self, first: str, second: str) -> Names:
+        """Two columns with the ends of edges, side by side."""
+        import pyarrow as pa
+
+        columns = [self.column(name, 0) for name in (first, second)]
+        kind, types = columns[0].type, self._types
+        content = kind.value_type if types.is_dictionary(kind) else kind
+        is_text = types.is_string(content) or types.is_large_string(content)
+        if kind != columns[1].type or not (is_text or types.is_integer(kind)):
+            return both_ends(self.names(first, 0), self.names(second, 0), self.role)
+        with arrow_errors(self.role, _COLUMNS):  # one below the other, their names are numbered at once
+            names = self._named(pa.chunked_array([chunk for column in columns for chunk in column.chunks], kind))
+        return replace(names, codes=names.codes.reshape(2, -1).T)
+
     def coded(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
         """Column of any values as codes, -1 where one is missing, and the values that they stand for."""
         column = self.column(name, 0, nulls=True)
@@ -121,10 +137,11 @@ class ArrowTable:
             return Names.of([])
         column = one_dictionary(column)
         # Each name becomes a Python object once, however often it occurs.
-        names = column.chunk(0).dictionary.to_pylist()
+        names = column.chunk(0).dictionary
         codes = np.concatenate([chunk.indices.to_numpy() for chunk in column.chunks])
-        vocabulary = name_array(names)
+        is_text = types.is_string(names.type) or types.is_large_string(names.type)
+        vocabulary = name_array(names.to_numpy(zero_copy_only=False) if is_text else names.to_pylist())
         if repeated_name(vocabulary, "names of nodes and features") is None:
             return Names(codes, vocabulary)
-        distinct = Names.of(names)  # dictionaries of other makers may repeat a value
+        distinct = Names.of(vocabulary.tolist())  # dictionaries of other makers may repeat a value
         return distinct.with_codes(distinct.codes[codes])

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from hopscale._core import _native
 from hopscale.checks import switch
 from hopscale.exceptions import GraphError, in_short, warn
 from hopscale.graph import AttributedGraph, Directed
@@ -196,16 +197,8 @@ def _adjacency(
 ) -> sp.csr_array:
     u, v = rows[:, 0], rows[:, 1]
     if arcs:
-        return _matrix(u, v, weights, (n, n))
-    # One triangle and its mirror image are quicker than both at once, and symmetric to the last bit.
-    low, high = np.minimum(u, v), np.maximum(u, v)
-    loops = low == high
-    if loops.any() and not self_loops:
-        low, high = low[~loops], high[~loops]
-        weights = None if weights is None else weights[~loops]
-    elif weights is not None:
-        weights = np.where(loops, weights / 2, weights)  # a self-loop is its own mirror image
-    return SymmetricArray(_matrix(low, high, weights, (n, n), mirrored=True))
+        return _matrix(OwnArray, u, v, weights, (n, n))
+    return _matrix(SymmetricArray, u, v, weights, (n, n), self_loops=self_loops)
 
 
 def _feature_matrix(
@@ -218,27 +211,27 @@ def _feature_matrix(
         vocabulary = united(used)[0] if entries.vocabulary is None else entries.vocabulary
     u = listed if entries.rows is None else listed[entries.rows]
     f = known_rows(used, vocabulary, source="feature entries", things="feature_names")
-    return OwnArray(_matrix(u, f, entries.values, (n, len(vocabulary)))), vocabulary
+    return _matrix(OwnArray, u, f, entries.values, (n, len(vocabulary))), vocabulary
 
 
 def _matrix(
+    kind: type[OwnArray],
     u: NDArray[Any],
     v: NDArray[Any],
     values: NDArray[np.float64] | None,
     shape: tuple[int, int],
     *,
-    mirrored: bool = False,
+    self_loops: bool = False,
 ) -> sp.csr_array:
-    """CSR of triples; repeats add up in the order of the triples, or count once without values."""
-    index = np.int32 if max(*shape, len(u)) <= np.iinfo(np.int32).max else np.int64
-    data = np.ones(len(u), dtype=bool) if values is None else values
-    triples = sp.coo_array((data, (u.astype(index, copy=False), v.astype(index, copy=False))), shape=shape)
-    # Two changes of format sort rows in linear time; adding repeats up first would sort each row by comparisons.
-    triples.has_canonical_format = True
-    matrix = triples.tocsc().tocsr()
-    matrix.sum_duplicates()
-    if mirrored:
-        matrix = matrix + matrix.T
-    if values is None:
-        matrix.data = np.ones(matrix.nnz, dtype=np.float32)
+    """Matrix of triples, and their mirror images if it is symmetric.
+
+    Repeats add up in the order of the triples, or count once without values.
+    """
+    index: Any = np.int32 if max(*shape, 2 * len(u)) < np.iinfo(np.int32).max else np.int64
+    offsets, columns, sums = _native.compressed(
+        u.astype(index, copy=False), v.astype(index, copy=False), values, *shape, kind is SymmetricArray, self_loops
+    )
+    data = np.ones(len(columns), dtype=np.float32) if sums is None else sums
+    matrix = kind((data, columns, offsets), shape=shape)
+    matrix.has_canonical_format = True
     return matrix

@@ -10,6 +10,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from hopscale._core import _native
 from hopscale.checks import as_path, in_words, memory_bytes
 from hopscale.exceptions import FileFormatError, in_short
 
@@ -85,7 +86,7 @@ def read_content(source: Any, max_unpacked: Any = None) -> bytes:
     """
     name = shown_source(source)
     try:
-        data = source.read() if is_stream(source) else existing(source).read_bytes()
+        data = source.read() if is_stream(source) else _bytes_of(existing(source))
     except OSError as error:
         if isinstance(error, FileFormatError):
             raise
@@ -106,6 +107,14 @@ def read_content(source: Any, max_unpacked: Any = None) -> bytes:
     if not data or data.isspace():
         raise FileFormatError(f"{name} is empty")
     return data
+
+
+def _bytes_of(path: Path) -> bytes:
+    with open(path, "rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size  # 0 of what is no ordinary file
+        data = _native.read_bytes(file, size)
+        rest = file.read()  # of a file that has grown
+    return data + rest if rest else data
 
 
 def is_stream(source: Any) -> bool:

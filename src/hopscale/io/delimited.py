@@ -47,9 +47,10 @@ class Columns:
         if second is None:
             raise FileFormatError(f"{rows.path} has a header, but no rows")
         rows = rows.from_line(second)
-        if any(np.isin(group.codes[1:], group.codes[0]).any() for group in self.names):
+        names = [group for group in map(_without_first, self.names) if group is not None]
+        if len(names) < len(self.names):
             return read(rows)  # which looks for the lines that repeat it
-        return Columns(rows, list(map(_without_first, self.names)), self.amounts, self.format)
+        return Columns(rows, names, self.amounts, self.format)
 
     def of_whole_nodes(self) -> Columns:
         """The same without rows whose first name is no whole number; those are bad, as nodes of the edges all are."""
@@ -75,11 +76,12 @@ class Columns:
         return Columns(_without(self.rows, faults), names, amounts, self.format)
 
 
-def _without_first(names: Names) -> Names:
+def _without_first(names: Names) -> Names | None:
+    """A column without its first row, None if another row has a name of it."""
     codes, used = names.codes[1:], len(set(names.codes[0].ravel().tolist()))
     if names.is_ordered and codes.min(initial=used) >= used:  # its names are the first, and occur nowhere else
         return Names(codes - np.int32(used), names.vocabulary[used:], is_ordered=True)
-    return Names(codes, names.vocabulary).ordered()
+    return None if np.isin(codes, names.codes[0]).any() else Names(codes, names.vocabulary).ordered()
 
 
 def read_columns(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from operator import itemgetter
 from typing import Any
 
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ __all__ = [
     "whole_if_all",
 ]
 
+_DIGITS = frozenset("-0123456789")  # that whole numbers begin with
 _POINT = re.compile(r"\.0+")  # what whole numbers end in where they were floats
 
 
@@ -46,7 +48,7 @@ def edge_ids(ends: Names) -> Names:
     if not is_text(named):
         return named
     texts = ends.vocabulary.tolist()
-    if not any(map(is_whole, texts)):
+    if _DIGITS.isdisjoint(map(itemgetter(slice(1)), texts)) or not any(map(is_whole, texts)):
         return named
     without = list(map(_without_point, texts))
     return ends.renamed(lambda text: int(_without_point(text))) if all_whole(without) else named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from hopscale.io.header import first_row_is_header
 from hopscale.io.ids import are_whole, in_form_of, numbers_if_all
 from hopscale.io.naming import Names, Unknown, listing, rows_of
 from hopscale.io.rows import Rows
+from hopscale.names import factorized
 
 __all__ = ["last_but", "placed_labels", "read_labels", "warn_of_alike_classes", "warn_of_last"]
 
@@ -83,8 +84,10 @@ def _node_at(rows: Rows, nodes: NDArray[Any]) -> int:
     for at in range(rows.width):
         cells = Names.of([cells[at] for cells in rows.sample if len(cells) == rows.width])
         shares.append(float((rows_of(in_form_of(nodes, cells), nodes) >= 0).mean()) if len(cells) else 0.0)
+        if shares[0] > 0:
+            return 0
     best = int(np.argmax(shares))
-    return best if shares[0] == 0 and shares[best] > 0.5 else 0
+    return best if shares[best] > 0.5 else 0
 
 
 def placed_labels(
@@ -121,9 +124,10 @@ def placed_labels(
             f"{path}, {where(row)}: node {in_short(named.at(row))} has label {in_short(labels[codes[row]])}, but "
             f"{in_short(labels[label[at[row]]])} before"
         )
-    used, given = np.unique(label, return_inverse=True)
-    column = labels_at(typed(labels[used[used >= 0]].tolist()), given - (used[:1] < 0).sum())
-    warn_of_alike_classes(column, str(path))
+    given, used = factorized(label.astype(np.int64))
+    classes = typed(labels[used[used >= 0]].tolist())
+    column = labels_at(classes, given - (used[:1] < 0).sum())
+    warn_of_alike_classes(classes, str(path))
     if not unknown_nodes.any():
         return column
     names = list(dict.fromkeys(named.vocabulary[named.codes[unknown_nodes]].tolist()))
@@ -164,12 +168,10 @@ def warn_of_last(columns: Sequence[str], path: str | os.PathLike[str]) -> None:
         )
 
 
-def warn_of_alike_classes(labels: NDArray[Any], source: str) -> None:
+def warn_of_alike_classes(classes: Iterable[Any], source: str) -> None:
     """Warn of classes that differ in upper and lower case, or in blanks, alone."""
-    if labels.dtype.kind not in "OU":
-        return
     alike: dict[str, list[str]] = {}
-    for label in sorted({label for label in labels.tolist() if isinstance(label, str)}):
+    for label in sorted({label for label in classes if isinstance(label, str)}):
         alike.setdefault(" ".join(label.casefold().split()), []).append(label)
     several = [names for names in alike.values() if len(names) > 1]
     if several:

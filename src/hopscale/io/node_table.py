@@ -125,9 +125,9 @@ class EncodedNodes:
         at = np.full(len(names), -1, dtype=np.int64)
         at[rows_of(self.listed, names)] = label.codes
         used, given = np.unique(at, return_inverse=True)
-        values = [label.value(code) for code in used.tolist() if code >= 0]
-        labels = labels_at(_typed(values), given - (len(values) < len(used)))
-        warn_of_alike_classes(labels, f"the column {in_short(self.label_column)}")
+        classes = _typed([label.value(code) for code in used.tolist() if code >= 0])
+        labels = labels_at(classes, given - (len(classes) < len(used)))
+        warn_of_alike_classes(classes, f"the column {in_short(self.label_column)}")
         return labels, self.label_column
 
     def warn_of_leaks(self, names: NDArray[Any], labels: NDArray[Any], label_name: str | None) -> None:

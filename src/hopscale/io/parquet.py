@@ -15,7 +15,6 @@ from hopscale.io.assemble import FeatureEntries
 from hopscale.io.bad_lines import BadLines
 from hopscale.io.content import check_unpacked, unpacked_limit
 from hopscale.io.edge_file import refuse_fractions
-from hopscale.io.ids import both_ends
 from hopscale.io.label_file import last_but, placed_labels, warn_of_last
 from hopscale.io.naming import Names, Unknown, in_part
 from hopscale.io.tables import edge_columns, feature_entries
@@ -74,7 +73,7 @@ def parquet_edges(
     named = ArrowTable(table, path)
     first, second, weight = edge_columns(named, source, target, weight)
     rows = _good_rows(table, named, bad, [first, second], weight)
-    ends = both_ends(rows.names(first, 0), rows.names(second, 0), path)
+    ends = rows.ends(first, second)
     if source is None and target is None:
         refuse_fractions(ends, path, [repr(first), repr(second)])
     passed_over = [name for name in named.names_of_columns if name not in (first, second, weight)]

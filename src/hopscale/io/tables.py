@@ -15,7 +15,6 @@ from hopscale.io.arrow import ArrowTable
 from hopscale.io.assemble import FeatureEntries, assemble, label_array
 from hopscale.io.columns import WIDE_TABLE, is_amount_name, weight_among
 from hopscale.io.end_columns import choose_ends, weight_to_suggest
-from hopscale.io.ids import both_ends
 from hopscale.io.index_column import ids_as_column
 from hopscale.io.naming import Names, Unknown, check_attributes, check_unknown, known_rows, listing, rows_of
 from hopscale.io.node_table import encode_nodes, table_of_nodes
@@ -128,7 +127,7 @@ def from_tables(
         raise ParameterError("is a column of labels or of nodes, of which there are none", parameter="label_column")
     table = ArrowTable(edges, "edges")
     source, target, weight = edge_columns(table, source, target, weight)
-    ends = both_ends(table.names(source, 0), table.names(target, 1), table.role).ordered()
+    ends = table.ends(source, target).ordered()
     entries = (
         None
         if features is None

@@ -22,7 +22,15 @@ def _plain(x):
 _INTEGERS = [0, 1, 2, 3, 4, 5, 7, 16, -1, 255, 2**31 - 1, -(2**31), 2**32 - 1, 2**31, 2**40, 2**62, -(2**62), 2**63 - 1]
 _FLOATS = [0.0, 1.0, -1.0, 0.5, 2.0, math.nan, math.inf, -math.inf, 1e30, 1e-42, 3e38, -1e-30, 1e9]
 # How often something is done: a kernel that is asked for 2^62 walks takes them, until it is told to stop.
-_TIMES = {("train", "visits"), ("sample_rows", "walks"), ("SkipGram", "counts"), ("SkipGram", "negatives")}
+_TIMES = {
+    ("train", "visits"),
+    ("sample_rows", "walks"),
+    ("SkipGram", "counts"),
+    ("SkipGram", "negatives"),
+    ("read_bytes", "size"),
+    ("compressed", "n_rows"),
+    ("compressed", "n_columns"),
+}
 
 
 def _other_array(m, a, times):
@@ -73,6 +81,8 @@ def _kernel(m, entry, depth=2):
                 text = _kernel(m, "Panels", depth - 1)
         elif name == "data":
             text = repr(m.delimited(2, ("a", "b")) if entry == "encode_text" else m.json())
+        elif name == "file":
+            text = m.choice(["None", "b'text'", "object()"])
         elif name == "delimiter":
             text = repr(m.choice([",", ";", "\t", " ", "\n", '"', "\0", "é", "ab", "", "\x7f"]))
         elif name == "groups":
