@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from hopscale.walks.context import mean_places, seen_at
 if TYPE_CHECKING:
     from hopscale.solvers.pmi import PMI
 
-__all__ = ["are_few", "project_few"]
+__all__ = ["are_few", "entries_of_row", "over_singular_values", "project_few"]
 
 # Columns of all rows that take as long as a row on its own: 6 on facebook and 12 on github with two threads, and with
 # more threads more, since these compute columns.
@@ -31,21 +31,34 @@ def are_few(solver: PMI, context: WalkContext, nodes: NDArray[np.int64]) -> bool
     return FEW * len(nodes) <= context.n_features and needed <= memory_bytes("memory_limit", solver.memory_limit)
 
 
+def entries_of_row(
+    solver: PMI, context: WalkContext, solutions: Sequence[Solution], node: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """The row of M of one node, for each scale: the columns where it is not zero, and its entries there.
+
+    For walks without a bias.
+    """
+    places = mean_places(context.transitions, node, [solution.scale for solution in solutions])
+    for solution, (here, share) in zip(solutions, places, strict=True):
+        ratios = seen_at(context.features, here, share) * solver.scaling(solution.feature_probability)
+        met = np.flatnonzero(ratios > 1)
+        yield met, np.log(ratios[met]) ** solver.power_at(solution.scale)
+
+
+def over_singular_values(solution: Solution, products: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Products with feature vectors, divided by the singular values: coordinates of node vectors."""
+    sigma = solution.singular_values
+    assert sigma is not None
+    return np.divide(products, sigma, out=np.zeros_like(sigma), where=sigma > 0)
+
+
 def project_few(solver: PMI, context: WalkContext, solutions: Sequence[Solution], nodes: NDArray[np.int64]) -> Floats:
     """M'·H·Σ⁻¹ of some nodes, all scales side by side; for walks without a bias."""
-    scales = [solution.scale for solution in solutions]
-    scalings = [solver.scaling(solution.feature_probability) for solution in solutions]
-    found = np.zeros((len(nodes), sum(scale.dimensions for scale in scales)), dtype=np.float32)
+    found = np.zeros((len(nodes), sum(solution.scale.dimensions for solution in solutions)), dtype=np.float32)
     for row, node in enumerate(nodes.tolist()):
-        begin, places = 0, mean_places(context.transitions, node, scales)
-        for solution, scaling, (here, share) in zip(solutions, scalings, places, strict=True):
-            end = begin + solution.scale.dimensions
-            ratios = seen_at(context.features, here, share) * scaling
-            met = np.flatnonzero(ratios > 1)
-            sigma = solution.singular_values
-            assert sigma is not None
-            logs = np.log(ratios[met]) ** solver.power_at(solution.scale)
-            products = logs @ solution.feature_vectors[met].astype(np.float64)
-            found[row, begin:end] = np.divide(products, sigma, out=np.zeros_like(sigma), where=sigma > 0)
-            begin = end
+        begin, rows = 0, entries_of_row(solver, context, solutions, node)
+        for solution, (met, entries) in zip(solutions, rows, strict=True):
+            columns = slice(begin, begin := begin + solution.scale.dimensions)
+            products = entries @ solution.feature_vectors[met].astype(np.float64)
+            found[row, columns] = over_singular_values(solution, products)
     return found

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hopscale.exceptions import ParameterError, in_short
 from hopscale.graph import AttributedGraph
 from hopscale.supervised.base import NodeClassifier
 from hopscale.supervised.calibration import log_loss, shares, sharpened, temperature
@@ -131,3 +132,15 @@ class GraphClassifier(_Fitted, GraphPredictor, NodeClassifier):
 
     def _outputs(self, graph: AttributedGraph) -> Array:
         return sharpened(shares(self.head_.outputs(self._design(graph))), self.temperatures_[1])
+
+    def _explained(self, outputs: Array, label: Any) -> tuple[Any, int, float | None]:
+        names = self.classes_.tolist()
+        column = int(outputs.argmax())
+        if label is not None:
+            if label not in names:
+                raise ParameterError(
+                    f"must be one of the classes, {', '.join(map(in_short, names[:20]))}, not {in_short(label)}",
+                    parameter="label",
+                )
+            column = names.index(label)
+        return names[column], column, float(outputs[column])

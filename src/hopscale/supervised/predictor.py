@@ -7,7 +7,7 @@ of each is chosen by cross-validation inside the training part.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
@@ -15,16 +15,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import choice, parameter, switch, whole
 from hopscale.compute import Threads
-from hopscale.exceptions import GraphError, ParameterError, in_short
+from hopscale.exceptions import GraphError, ParameterError, Setting, in_short
 from hopscale.graph import AttributedGraph
 from hopscale.models import MODELS
 from hopscale.models.base import NodeEmbedding
 from hopscale.models.surroundings import features_in_columns
 from hopscale.supervised.base import SupervisedModel
-from hopscale.supervised.heads.base import Head, HeadFamily
+from hopscale.supervised.evidence import Evidence, evidence
+from hopscale.supervised.heads.base import Head, HeadFamily, LinearHead
 from hopscale.supervised.inputs import Design, InputKind, Inputs
 from hopscale.supervised.selection import Report, fold_numbers, ranked
 from hopscale.supervised.trials import Folds, Trial
@@ -156,6 +158,69 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
             raise GraphError(f"the graph has no {lacks}: there is nothing to predict from")
         return kinds
 
+    # Why.
+
+    def explain_prediction(self, node: Hashable, *, graph: Any = None, label: Any = None) -> Evidence:
+        """Why a node is predicted to be what it is: evidence by feature and hops, which adds up to the head's score.
+
+        Every feature that walks from the node meet counts for or against the prediction, at each number of hops; so do
+        the node's own features. Nothing is sampled or estimated. Smoothing comes after the head, and is not part of
+        it: ``probability`` is what it ends in.
+
+        Parameters
+        ----------
+        node : hashable
+            A node id.
+        graph : AttributedGraph or what ``fit`` takes, optional
+            The graph of the node. By default that of ``fit``, as long as it is kept somewhere.
+        label : object, optional
+            The class to explain; by default the predicted one. Regressors have none.
+
+        Returns
+        -------
+        Evidence
+            Its ``parts`` are (feature, hops, evidence), the largest first; ``print`` shows a table.
+
+        Raises
+        ------
+        ParameterError
+            If the head is not linear, or its vectors are not sums over features (``solver="sgns"``, ``ego=True``, other
+            embedders).
+        """
+        check_is_fitted(self)
+        graph = self._graph_or(graph)
+        row = graph.index_of(node)
+        if not isinstance(self.head_, LinearHead):
+            raise ParameterError(
+                f"cannot explain a {self.report_.chosen.head} head, which is not linear: fit with ",
+                Setting("head", self.heads[0]),
+                parameter="explain_prediction",
+            )
+        features = features_in_columns(graph, self.feature_names_)
+        inside = self._is_that_of_fit(graph)
+        vectors = self._vectors_of_fit(graph) if inside else self._vectors_of_other(graph)
+        design = self.inputs_.design(vectors[[row]], features[[row]])
+        outputs = self._outputs_of(graph)[row]
+        prediction, column, probability = self._explained(outputs, label)
+        weights, intercept = self.head_.weights_of(column)
+        score = float(design.times(weights[:, None])[0, 0] + intercept)
+        intercept -= float(weights[: len(self.inputs_.center)] @ self.inputs_.center) / self.inputs_.scale
+        parts = evidence(
+            graph,
+            row,
+            weights,
+            inputs=self.inputs_,
+            embedder=self.embedder_,
+            feature_names=self.feature_names_,
+            features=features,
+        )
+        unexplained = score - intercept - sum(value for *_, value in parts)
+        return Evidence(node, prediction, score, intercept, parts, unexplained, probability)
+
+    @abstractmethod
+    def _explained(self, outputs: Array, label: Any) -> tuple[Any, int, float | None]:
+        """What is explained of a node with such outputs: prediction, column of the head, and probability."""
+
     # Vectors.
 
     def _fitted_embedder(self, graph: AttributedGraph) -> NodeEmbedding:
@@ -178,6 +243,7 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
 
     def _design(self, graph: AttributedGraph) -> Design:
         """What the head sees of the nodes of another graph; features are matched by name."""
-        vectors = np.zeros((graph.n_nodes, 0)) if self.embedder_ is None else self.embedder_.transform(graph)
-        features = features_in_columns(graph, self.feature_names_)
-        return self.inputs_.design(vectors, features)
+        return self.inputs_.design(self._vectors_of_other(graph), features_in_columns(graph, self.feature_names_))
+
+    def _vectors_of_other(self, graph: AttributedGraph) -> NDArray[Any]:
+        return np.zeros((graph.n_nodes, 0)) if self.embedder_ is None else self.embedder_.transform(graph)

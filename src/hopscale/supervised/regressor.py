@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hopscale.exceptions import ParameterError
 from hopscale.graph import AttributedGraph
 from hopscale.supervised.base import NodeRegressor
 from hopscale.supervised.heads.base import HeadFamily
@@ -97,3 +98,8 @@ class GraphRegressor(GraphPredictor, NodeRegressor):
 
     def _outputs(self, graph: AttributedGraph) -> Array:
         return self.head_.outputs(self._design(graph))[:, 0]
+
+    def _explained(self, outputs: Array, label: Any) -> tuple[Any, int, float | None]:
+        if label is not None:
+            raise ParameterError("is for classes: a regressor has none", parameter="label")
+        return float(outputs), 0, None

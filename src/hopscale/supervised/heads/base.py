@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hopscale.supervised.inputs import Design
 
-__all__ = ["Head", "HeadFamily"]
+__all__ = ["Head", "HeadFamily", "LinearHead"]
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -24,6 +24,14 @@ class Head(ABC):
     @abstractmethod
     def outputs(self, design: Design) -> Array:
         """Outputs of each row: shape (n, k) for k classes, (n, 1) for values."""
+
+
+class LinearHead(Head):
+    """A head whose score is a sum over the columns of the design."""
+
+    @abstractmethod
+    def weights_of(self, column: int) -> tuple[Array, float]:
+        """Weight of each column of the design, and intercept, of the score of a class or value."""
 
 
 class HeadFamily(ABC):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import enet_path
 
-from hopscale.supervised.heads.base import Head, HeadFamily
+from hopscale.supervised.heads.base import Head, HeadFamily, LinearHead
 from hopscale.supervised.inputs import Design
 
 __all__ = ["ElasticNet", "ElasticNetHead"]
@@ -22,12 +22,16 @@ _L1_RATIO = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class ElasticNetHead(Head):
+class ElasticNetHead(LinearHead):
     """Weights (columns, 1) of the design's vectors, and an intercept; ``strength`` is α."""
 
     strength: float
     weights: Array
     intercepts: Array
+
+    def weights_of(self, column: int) -> tuple[Array, float]:
+        """Of the value."""
+        return self.weights[:, 0], float(self.intercepts[0])
 
     def outputs(self, design: Design) -> Array:
         """A value for each row."""

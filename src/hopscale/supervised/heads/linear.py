@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from hopscale.compute.threads import checkpoint
-from hopscale.supervised.heads.base import Head, HeadFamily
+from hopscale.supervised.heads.base import HeadFamily, LinearHead
 from hopscale.supervised.heads.logistic import minimum, softmax
 from hopscale.supervised.inputs import Design
 
@@ -23,7 +23,7 @@ _TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticHead(Head):
+class LogisticHead(LinearHead):
     """Weights (columns of the design, classes) and intercepts; for two classes there is one column of weights.
 
     ``strength`` is C, the inverse of the regularisation. ``seen`` says which classes occurred in training: the others
@@ -39,6 +39,14 @@ class LogisticHead(Head):
         """A score for each class, whose softmax the outputs are. Of two classes, the first has the score 0."""
         found = design.times(self.weights) + self.intercepts
         return np.hstack([np.zeros_like(found), found]) if found.shape[1] == 1 else found
+
+    def weights_of(self, column: int) -> tuple[Array, float]:
+        """Of the log odds of one of two classes; of more, of a class's score less the mean of all that were seen."""
+        if len(self.intercepts) == 1:
+            sign = 1.0 if column else -1.0
+            return sign * self.weights[:, 0], sign * float(self.intercepts[0])
+        weights = self.weights[:, column] - self.weights[:, self.seen].mean(axis=1)
+        return weights, float(self.intercepts[column] - self.intercepts[self.seen].mean())
 
     def outputs(self, design: Design) -> Array:
         """Probability of each class for each row."""
