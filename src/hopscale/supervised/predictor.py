@@ -134,9 +134,9 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
                 trials += [Trial(inputs, design, family, folds) for family in families]
             if not trials:
                 raise ParameterError(f"cannot be used with inputs={self.inputs!r}", parameter="head", value=self.head)
-            with engine.bar(len(trials) * count, "cross-validation", "fold") as bar:
+            with engine.bar(sum(len(trial.family.strengths) for trial in trials), "cross-validation", "fit") as bar:
                 for trial in trials:
-                    trial.run(self._loss, self._agreement, lambda: bar.update(1))
+                    trial.run(self._loss, self._agreement, bar.update)
             owners = {candidate: trial for trial in trials for candidate in trial.held_out}
             order = ranked(list(owners))
             chosen, trial = order[0], owners[order[0]]

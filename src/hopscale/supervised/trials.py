@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.compute import Operator, Threads
-from hopscale.supervised.heads.base import HeadFamily
-from hopscale.supervised.inputs import Design
+from hopscale.supervised.heads.base import Head, HeadFamily
+from hopscale.supervised.inputs import Design, Inputs
 from hopscale.supervised.selection import SMOOTHINGS, Candidate
 from hopscale.supervised.smoothing import Smoothing, corrected_and_smoothed
 
@@ -22,6 +21,8 @@ __all__ = ["Folds", "Trial"]
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Measure = Callable[[Array, Array], float]
+
+_RISEN = 1.01  # times the least loss: from there on stronger fits are not tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,49 +83,40 @@ class Folds:
 class Trial:
     """One kind of input and one family of heads: the best strength, and how smoothing changes its score."""
 
-    def __init__(self, inputs: Any, design: Design, family: HeadFamily, folds: Folds) -> None:
+    def __init__(self, inputs: Inputs, design: Design, family: HeadFamily, folds: Folds) -> None:
         self.inputs, self.design, self.family = inputs, design, family
         self._folds = folds
         self.held_out: dict[Candidate, Array] = {}  # outputs of the training nodes, none of which saw its own target
 
-    def run(self, loss: Measure, agreement: Measure, done: Callable[[], object]) -> None:
-        """Cross-validate; ``done`` is called after each fit of a fold."""
+    def run(self, loss: Measure, agreement: Measure, done: Callable[[int], object]) -> None:
+        """Cross-validate; ``done`` is called with the number of strengths that are tried, or need not be."""
         folds, family = self._folds, self.family
         train = self.design.take(folds.rows)
-
-        def fold_path(k: int) -> tuple[list[Any], list[Array]]:
-            heads = list(family.path(train, folds.targets, folds.fold != k, family.strengths))
-            held = train.take(folds.fold == k)
-            return heads, [head.outputs(held) for head in heads]
-
-        paths = []
-        for path in folds.engine.map(fold_path, range(folds.count)):
-            paths.append(path)
-            done()
-        by_strength = []
-        for i in range(len(family.strengths)):
+        least, heads = np.inf, []
+        for tried, found in enumerate(family.path(train, folds.targets, folds.fold, folds.engine), 1):
             outputs = np.empty_like(folds.targets)
-            for k, (_, by_head) in enumerate(paths):
-                outputs[folds.fold == k] = by_head[i]
-            by_strength.append(outputs)
-        best = int(np.argmin([loss(outputs, folds.targets) for outputs in by_strength]))
-        self.out_of_fold = by_strength[best]
+            for k, head in enumerate(found[:-1]):
+                outputs[folds.fold == k] = head.outputs(train.take(folds.fold == k))
+            now = loss(outputs, folds.targets)
+            if now < least:
+                least, heads, self.out_of_fold = now, found, outputs
+            done(1)
+            if now > _RISEN * least:  # along a path the loss falls, then rises
+                done(len(family.strengths) - tried)
+                break
+        *heads, self._head = heads
         base = None
         for how in SMOOTHINGS if folds.steps is not None else (Smoothing(),):
             if how and base is None:
-                heads = [heads[best] for heads, _ in paths]
                 base = np.hstack(list(folds.engine.map(lambda head: head.outputs(self.design), heads)))
             held = folds.held_out(base, self.out_of_fold, how) if base is not None and how else self.out_of_fold
             score = agreement(held, folds.targets)
-            candidate = Candidate(self.inputs.kind, family.name, family.strengths[best], how, score)
+            candidate = Candidate(self.inputs.kind, family.name, self._head.strength, how, score)
             self.held_out[candidate] = held
 
-    def final(self, candidate: Candidate) -> tuple[Any, Array]:
+    def final(self, candidate: Candidate) -> tuple[Head, Array]:
         """The head of a candidate, trained on all training nodes, and its outputs for all nodes, smoothed."""
-        folds = self._folds
-        everything = np.ones(len(folds.rows), dtype=bool)
-        [head] = self.family.path(self.design.take(folds.rows), folds.targets, everything, (candidate.strength,))
-        outputs = head.outputs(self.design)
+        outputs = self._head.outputs(self.design)
         if candidate.smoothing:
-            outputs = folds.smoothed(outputs, self.out_of_fold, candidate.smoothing)
-        return head, outputs
+            outputs = self._folds.smoothed(outputs, self.out_of_fold, candidate.smoothing)
+        return self._head, outputs
