@@ -60,11 +60,13 @@ def _inverse_degrees(adjacency: sp.csr_array) -> tuple[Array, Array]:
 
 
 def _spread(S: Operator, x: Array, share: float, engine: Threads) -> Array:
-    start = engine.tall(x.astype(np.float32))
+    """The fixed point of z = (1 - share)·x + share·S·z."""
+    unit = float(np.abs(x).max(initial=0.0)) or 1.0  # values may be larger or smaller than single precision holds
+    start = engine.tall((x / unit).astype(np.float32))
     z, left = start, 1.0
     while left > _LEFT:
         z, left = (1 - share) * start + share * (S @ z), left * share
-    return engine.host(z).astype(np.float64)
+    return engine.host(z).astype(np.float64) * unit
 
 
 def corrected_and_smoothed(

@@ -81,7 +81,7 @@ class Kernel(HeadFamily):
         for strength in strengths:
             checkpoint()
             system = gram + strength * own
-            system[np.diag_indices_from(system)] += _JITTER * np.trace(system)
+            system[np.diag_indices_from(system)] += _JITTER * (np.trace(system) or 1.0)
             yield KernelHead(strength, landmarks, scale, cho_solve(cho_factor(system), products), mean)
 
 
