@@ -98,14 +98,14 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
         if train is not None and not known.all():
             warn(f"{int((~known).sum())} of {len(rows)} training nodes have no label, and are left out")
         rows, labels = rows[known], labels[known]
+        parameters = {name: value for name, value in vars(self).items() if not name.endswith("_")}
         fitted = copy(self)
-        fitted.__dict__.update(checked_fields(self))
+        fitted.__dict__ = {**parameters, **checked_fields(self)}  # nothing is left of the last fit
         fitted.node_ids_, fitted.train_, fitted.graph_digest_ = graph.node_ids, rows, graph_digest(graph)
         targets = fitted._targets(labels)
         fitted.outputs_ = fitted._learn(graph, rows, targets, seed_of(self.random_state))
-        parameters = {name: value for name, value in vars(self).items() if not name.endswith("_")}
         learnt = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
-        self.__dict__ = {**parameters, **learnt, "_graph": ref(graph)}  # at once: nothing is left of the last fit
+        self.__dict__ = {**parameters, **learnt, "_graph": ref(graph)}  # at once: an interruption changes nothing
         return self
 
     @abstractmethod
