@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from hopscale.compute import Operator, Threads
 
-__all__ = ["Smoothing", "corrected_and_smoothed", "steps", "symmetric_steps"]
+__all__ = ["Smoothing", "corrected", "smoothed", "steps", "symmetric_steps"]
 
 Array = NDArray[np.float64]
 
+SHARES_OF_ERRORS, SHARES_OF_PREDICTIONS = (0.0, 0.5, 0.8), (0.0, 0.3, 0.5, 0.7)  # that are tried
 _LEFT = 1e-3  # share of what is spread that may be on its way still when spreading ends
 
 
@@ -61,31 +62,27 @@ def _inverse_degrees(adjacency: sp.csr_array) -> tuple[Array, Array]:
 
 
 def _spread(S: Operator, x: Array, share: float, engine: Threads) -> Array:
-    """The fixed point, by Chebyshev's semi-iteration, which needs the roots of the iteration's errors only.
+    """The fixed point of z = (1 - share)·x + share·S·z, by Chebyshev's semi-iteration.
 
-    S is similar to a symmetric matrix with eigenvalues between -1 and 1, so an error that the plain iteration
-    multiplies by α each time is multiplied by r = (1 - √(1 - α²))/α.
+    S is similar to a symmetric matrix with eigenvalues between -1 and 1. Each step multiplies the error by about
+    share / (1 + √(1 - share²)), where plain iteration multiplies it by the share.
     """
-    start = engine.tall(((1 - share) * x).astype(np.float32))
-    last, z, omega = start, start + share * (S @ start), 2.0
+    unit = float(np.abs(x).max(initial=0.0)) or 1.0  # values may be larger or smaller than single precision holds
+    start = engine.tall((x / unit).astype(np.float32))
+    own = (1 - share) * start
+    before, z, weight = start, own + share * (S @ start), 2.0
     left, rate = share, share / (1 + math.sqrt(1 - share * share))
     while left > _LEFT:
-        omega = 1 / (1 - share * share * omega / 4)
-        last, z = z, omega * (start + share * (S @ z) - last) + last
+        weight = 1 / (1 - share * share * weight / 4)
+        before, z = z, weight * (own + share * (S @ z) - before) + before
         left *= rate
-    return engine.host(z).astype(np.float64)
+    return engine.host(z).astype(np.float64) * unit
 
 
-def corrected_and_smoothed(
-    S: Operator,
-    base: Array,
-    known: NDArray[np.bool_],
-    targets: Array,
-    residuals: Array,
-    how: Smoothing,
-    engine: Threads,
+def corrected(
+    S: Operator, base: Array, known: NDArray[np.bool_], residuals: Array, share: float, engine: Threads
 ) -> Array:
-    """Predictions after both steps.
+    """Predictions, to which the errors of known nodes, spread over the edges, are added.
 
     Parameters
     ----------
@@ -95,18 +92,26 @@ def corrected_and_smoothed(
         Predictions of a head.
     known : ndarray of bool of shape (n,) or (n, k)
         Nodes whose targets may be used.
-    targets : ndarray of shape (n, k)
-        Their targets; what is elsewhere is not used.
     residuals : ndarray of shape (n, k)
-        Targets less predictions of heads that were trained without the node; likewise.
-    how : Smoothing
+        Targets less predictions of heads that were trained without the node; what is elsewhere is not used.
+    share : float
+        Share α of what comes from neighbours; 0 returns the predictions themselves.
     engine : Threads
         What the products run on.
     """
-    known = known[:, None] if known.ndim == 1 else known
-    found = base
-    if how.correct:
-        found = base + _spread(S, np.where(known, residuals, 0.0), how.correct, engine)
-    if how.smooth:
-        found = _spread(S, np.where(known, targets, found), how.smooth, engine)
-    return found
+    if not share:
+        return base
+    return base + _spread(S, np.where(_column(known), residuals, 0.0), share, engine)
+
+
+def smoothed(
+    S: Operator, found: Array, known: NDArray[np.bool_], targets: Array, share: float, engine: Threads
+) -> Array:
+    """Predictions, and targets in place of those of known nodes, spread over the edges; see :func:`corrected`."""
+    if not share:
+        return found
+    return _spread(S, np.where(_column(known), targets, found), share, engine)
+
+
+def _column(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return known[:, None] if known.ndim == 1 else known

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,10 +11,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.compute import Operator, Threads
+from hopscale.compute.threads import ranges
 from hopscale.supervised.heads.base import Head, HeadFamily
 from hopscale.supervised.inputs import Design, Inputs
 from hopscale.supervised.selection import SMOOTHINGS, Candidate
-from hopscale.supervised.smoothing import Smoothing, corrected_and_smoothed
+from hopscale.supervised.smoothing import SHARES_OF_ERRORS, SHARES_OF_PREDICTIONS, Smoothing, corrected, smoothed
 
 __all__ = ["Folds", "Trial"]
 
@@ -22,6 +23,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Measure = Callable[[Array, Array], float]
 
+_ENTRIES = 1 << 26  # of outputs that are smoothed at once
 _RISEN = 1.01  # times the least loss: from there on stronger fits are not tried
 
 
@@ -46,32 +48,40 @@ class Folds:
 
     def smoothed(self, base: Array, out_of_fold: Array, how: Smoothing) -> Array:
         """Outputs of all nodes, with the targets of all training nodes at hand."""
+        S, engine = self._operator, self.engine
         known = np.zeros(self.n_nodes, dtype=bool)
         known[self.rows] = True
-        targets, residuals = self._placed(self.targets), self._placed(self.targets - out_of_fold)
-        return corrected_and_smoothed(self._operator, base, known, targets, residuals, how, self.engine)
+        found = corrected(S, base, known, self._placed(self.targets - out_of_fold), how.correct, engine)
+        return smoothed(S, found, known, self._placed(self.targets), how.smooth, engine)
 
-    def held_out(self, base: Array, out_of_fold: Array, how: Smoothing) -> Array:
-        """Outputs of the training nodes, each with the targets of the other folds at hand.
+    def held_out(self, base: Sequence[Array], out_of_fold: Array) -> dict[Smoothing, Array]:
+        """For every smoothing, outputs of the training nodes, each with the targets of the other folds at hand.
 
-        ``base`` has the outputs of every fold's head for all nodes, side by side. Errors that are spread are those of
-        heads that did not see the node itself; they may have seen the fold that is held out, a dependence that is
-        weak and concerns the choice alone.
+        ``base`` has the outputs of each fold's head for all nodes. Errors that are spread are those of heads that did
+        not see the node itself; they may have seen the fold that is held out, a dependence that is weak and concerns
+        the choice alone.
         """
-        k = self.targets.shape[1]
-        known = np.zeros((self.n_nodes, self.count), dtype=bool)
-        known[self.rows] = self.fold[:, None] != np.arange(self.count)
+        S, engine = self._operator, self.engine
         targets, residuals = self._placed(self.targets), self._placed(self.targets - out_of_fold)
-        found = corrected_and_smoothed(
-            self._operator,
-            base,
-            np.repeat(known, k, axis=1),
-            np.tile(targets, self.count),
-            np.tile(residuals, self.count),
-            how,
-            self.engine,
-        )
-        return np.asarray(found.reshape(self.n_nodes, self.count, k)[self.rows, self.fold])
+        found = {how: np.empty_like(self.targets) for how in SMOOTHINGS}
+        at_once = max(1, _ENTRIES // max(1, targets.size))
+        for folds in (slice(*piece) for piece in ranges(self.count, at_once)):  # side by side, as memory allows
+            numbers = np.arange(self.count)[folds]
+            known = np.zeros((self.n_nodes, len(numbers) * targets.shape[1]), dtype=bool)
+            known[self.rows] = np.repeat(self.fold[:, None] != numbers, targets.shape[1], axis=1)
+            start, errors, truth = (
+                np.hstack(base[folds]),
+                np.tile(residuals, len(numbers)),
+                np.tile(targets, len(numbers)),
+            )
+            here = (self.fold >= numbers[0]) & (self.fold <= numbers[-1])
+            for correct in SHARES_OF_ERRORS:
+                outputs = corrected(S, start, known, errors, correct, engine)
+                for smooth in SHARES_OF_PREDICTIONS:
+                    done = smoothed(S, outputs, known, truth, smooth, engine)
+                    by_fold = done.reshape(self.n_nodes, len(numbers), -1)
+                    found[Smoothing(correct, smooth)][here] = by_fold[self.rows[here], self.fold[here] - numbers[0]]
+        return found
 
     def _placed(self, values: Array) -> Array:
         """Values of the training nodes in an array of all nodes."""
@@ -105,14 +115,14 @@ class Trial:
                 done(len(family.strengths) - tried)
                 break
         *heads, self._head = heads
-        base = None
-        for how in SMOOTHINGS if folds.steps is not None else (Smoothing(),):
-            if how and base is None:
-                base = np.hstack(list(folds.engine.map(lambda head: head.outputs(self.design), heads)))
-            held = folds.held_out(base, self.out_of_fold, how) if base is not None and how else self.out_of_fold
-            score = agreement(held, folds.targets)
-            candidate = Candidate(self.inputs.kind, family.name, self._head.strength, how, score)
-            self.held_out[candidate] = held
+        held = {Smoothing(): self.out_of_fold}
+        if folds.steps is not None:
+            held = folds.held_out(
+                list(folds.engine.map(lambda head: head.outputs(self.design), heads)), self.out_of_fold
+            )
+        for how, outputs in held.items():
+            score = agreement(outputs, folds.targets)
+            self.held_out[Candidate(self.inputs.kind, family.name, self._head.strength, how, score)] = outputs
 
     def final(self, candidate: Candidate) -> tuple[Head, Array]:
         """The head of a candidate, trained on all training nodes, and its outputs for all nodes, smoothed."""

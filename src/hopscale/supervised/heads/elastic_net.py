@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import methodcaller
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,7 @@ class ElasticNetHead(LinearHead):
         return np.asarray(design.dense @ self.weights + self.intercepts)
 
 
+@dataclass(frozen=True)
 class ElasticNet(HeadFamily):
     r"""Elastic net on standardised vectors: with m rows, the weights minimise
 
@@ -50,15 +52,16 @@ class ElasticNet(HeadFamily):
         + \frac{\alpha}{4} \lVert w \rVert^2.
     """
 
+    strengths: tuple[float, ...] = (0.1, 0.03, 0.01, 0.003, 0.001)
+
     name = "elastic-net"
     kinds = ("vectors",)
-    strengths = (0.1, 0.03, 0.01, 0.003, 0.001)
 
     def path(self, design: Design, targets: Array, fold: Indices, engine: Threads) -> Iterator[list[Head]]:
         """Heads for each α."""
         parts = [_Part(design.dense, targets[:, 0], fold != k) for k in range(int(fold.max()) + 2)]
         for alpha in self.strengths:
-            yield list(engine.map(lambda part, alpha=alpha: part.head(alpha), parts))
+            yield list(engine.map(methodcaller("head", alpha), parts))
 
 
 class _Part:

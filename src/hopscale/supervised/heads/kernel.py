@@ -61,9 +61,9 @@ class Kernel(HeadFamily):
 
     landmarks: int = 2000
     seed: int = 0
+    strengths: tuple[float, ...] = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 
     name = "kernel"
-    strengths = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 
     def path(self, design: Design, targets: Array, fold: Indices, engine: Threads) -> Iterator[list[Head]]:
         """Heads for each λ; the landmarks of all of them are the same, drawn without a look at the targets."""
@@ -74,15 +74,15 @@ class Kernel(HeadFamily):
         Y = np.hstack([targets, np.ones((len(targets), 1))])
         folds = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
         sums = list(engine.map(lambda rows: _sums(design, Y, rows, landmarks, scale), folds))
-        everything = reduce(add, sums)
-        parts = [everything - each for each in sums] + [everything]
+        # Added up for each part, and not subtracted from the total, whose rounding a fold of large values would decide.
+        parts = [reduce(add, [*sums[:k], *sums[k + 1 :]]) for k in range(len(sums))] + [reduce(add, sums)]
         own = _kernel(landmarks, landmarks, scale)
         for strength in self.strengths:
 
             def solved(part: _Sums, strength: float = strength) -> Head:
                 checkpoint()
                 system = part.gram + strength * own
-                system[np.diag_indices_from(system)] += _JITTER * np.trace(system)
+                system[np.diag_indices_from(system)] += _JITTER * (np.trace(system) or 1.0)
                 mean = part.totals[:-1] / part.totals[-1]
                 products = part.products[:, :-1] - part.products[:, -1:] * mean
                 return KernelHead(strength, landmarks, scale, cho_solve(cho_factor(system), products), mean)
@@ -100,9 +100,6 @@ class _Sums:
 
     def __add__(self, other: _Sums) -> _Sums:
         return _Sums(self.gram + other.gram, self.products + other.products, self.totals + other.totals)
-
-    def __sub__(self, other: _Sums) -> _Sums:
-        return _Sums(self.gram - other.gram, self.products - other.products, self.totals - other.totals)
 
 
 def _sums(design: Design, Y: Array, rows: Indices, landmarks: Design, scale: float) -> _Sums:

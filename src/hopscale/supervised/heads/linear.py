@@ -22,7 +22,6 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-_TOLERANCE = 1e-3
 _MEMORY = 8  # steps that L-BFGS remembers
 _FEW_COLUMNS = 1024  # whose curvature is held as a matrix
 
@@ -60,23 +59,29 @@ class LogisticHead(LinearHead):
         return np.ascontiguousarray(softmax(scores.T).T)
 
 
+@dataclass(frozen=True)
 class Logistic(HeadFamily):
     r"""l2-regularised logistic regression. With weights w and intercepts b it minimises
 
     .. math:: C \sum_i -\log p(y_i \mid x_i; w, b) + \tfrac12 \lVert w \rVert^2,
 
-    until no entry of the gradient, divided by C·m for m rows, is larger than 10⁻⁴, scikit-learn's tolerance.
+    until no entry of the gradient, divided by C·m for m rows, is larger than the tolerance. That is ten times
+    scikit-learn's: accuracies differ by a thousandth, and half the time is saved.
     """
 
+    strengths: tuple[float, ...] = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+    tolerance: float = 1e-3
+
     name = "logistic"
-    strengths = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
     def path(self, design: Design, targets: Array, fold: Indices, engine: Threads) -> Iterator[list[Head]]:
         """Heads for each C, all parts at once; each starts from the one before."""
         problem = _Problem(design, targets, fold, engine)
         W = np.zeros((problem.n_scores, problem.n_parts, design.n_columns + 1))
         for C in self.strengths:
-            W = minimum(partial(problem.gradient, C), W.copy(), problem.preconditioner(C), _TOLERANCE, memory=_MEMORY)
+            W = minimum(
+                partial(problem.gradient, C), W.copy(), problem.preconditioner(C), self.tolerance, memory=_MEMORY
+            )
             yield [
                 LogisticHead(C, W[:, part, :-1].T.copy(), W[:, part, -1].copy(), problem.seen[part])
                 for part in range(problem.n_parts)
@@ -86,8 +91,8 @@ class Logistic(HeadFamily):
 class _Problem:
     """Logistic regressions on several training parts of the same rows: all but one fold each, and all rows.
 
-    Products are made in single precision, for all parts at once; weights have the shape (K, S, columns + 1) for K scores
-    and S parts.
+    Products are made in single precision, for all parts at once; weights have the shape (K, S, columns + 1) for K
+    scores and S parts.
     """
 
     def __init__(self, design: Design, targets: Array, fold: Indices, engine: Threads) -> None:
@@ -95,7 +100,7 @@ class _Problem:
         self.n_parts = int(fold.max()) + 2
         self._engine, self._d = engine, design.dense.shape[1]
         self._dense = design.dense.astype(np.float32)
-        self._sparse = engine.sparse(design.sparse.astype(np.float32)) if design.sparse.nnz else None
+        self._sparse = engine.sparse(design.sparse.astype(np.float32)) if design.sparse.shape[1] else None
         rows = fold[:, None] != np.arange(self.n_parts)
         self.seen = np.asarray(rows.T.astype(np.float64) @ targets > 0)
         # With a single class there is nothing to tell apart: without rows, all weights are zero.
