@@ -25,12 +25,14 @@ INPUTS = ("features", "vectors", "both")
 
 def one(dataset: str, network: str, splits: int, epochs: int) -> list[dict[str, Any]]:
     """Records of a network on a data set, one for each kind of input."""
-    vectors = AE().fit_transform(load(dataset))
+    graph = load(dataset)
+    vectors = AE().fit_transform(graph)
     records = []
     for inputs in INPUTS:
         parameters = {"epochs": epochs, "inputs": inputs, **({} if inputs == "features" else {"embedder": vectors})}
-        found = scores_of_splits(network, dataset, parameters, splits=splits, seed=0, n_jobs=None, data=None)
-        what = {"dataset": dataset, "network": network, "inputs": inputs, "epochs": epochs, "device": device_of({})}
+        found = scores_of_splits(network, graph, graph.labels, parameters, splits=splits)
+        what = {"dataset": dataset, "network": network, "inputs": inputs, "epochs": epochs}
+        what["device"] = device_of(network, {})
         records.append({**what, **{key: [record[key] for record in found] for key in ("micro_f1", "seconds")}})
     return records
 
