@@ -15,7 +15,7 @@ from hopscale.supervised.heads.kernel import FEATURE_SHARE, Kernel
 from hopscale.supervised.heads.linear import Logistic
 from hopscale.supervised.inputs import Design, Inputs
 
-TOLERANCE = 1e-4  # of the gradient per row, which the head promises
+TOLERANCE = 1e-4  # of the gradient per row
 KINDS = ("vectors", "features", "both")
 
 
@@ -41,8 +41,8 @@ def heads_of(family, design, targets, part=None, strengths=(1.0,)):
     """Heads that were trained on the rows that are marked, by default on all."""
     fold, which = (np.arange(len(design)) % 2, -1) if part is None else (np.where(part, 0, 1), 1)
     with Threads(1) as engine:
-        paths = replace(family, strengths=strengths).path(design, targets, fold, engine)
-        return [heads[which] for heads in paths]
+        paths = replace(family, strengths=strengths).path(design, targets, fold, [which], engine)
+        return [head for [head] in paths]
 
 
 def logistic_gradient(head, X, classes, k):
@@ -63,7 +63,7 @@ class TestLogistic:
     def test_is_that_of_scikit_learn(self, kind, k):
         design = some_design(kind)
         classes = some_classes(design, k)
-        for head in heads_of(Logistic(tolerance=TOLERANCE), design, np.eye(k)[classes], strengths=(0.1, 1.0, 10.0)):
+        for head in heads_of(Logistic(tolerance=1e-10), design, np.eye(k)[classes], strengths=(0.1, 1.0, 10.0)):
             theirs = LogisticRegression(C=head.strength, tol=1e-10, max_iter=10_000).fit(whole(design), classes)
             assert logistic_gradient(head, whole(design), classes, k) <= 1.001 * TOLERANCE
             # The penalty makes the objective strongly convex: weights are no farther off than the gradient is long.
@@ -78,26 +78,26 @@ class TestLogistic:
         targets = np.eye(k)[some_classes(design, k)]
         strengths = (0.03, 0.3, 3.0)
         for head, strength in zip(
-            heads_of(Logistic(tolerance=TOLERANCE), design, targets, strengths=strengths), strengths, strict=True
+            heads_of(Logistic(tolerance=1e-10), design, targets, strengths=strengths), strengths, strict=True
         ):
-            [alone] = heads_of(Logistic(tolerance=TOLERANCE), design, targets, strengths=(strength,))
+            [alone] = heads_of(Logistic(tolerance=1e-10), design, targets, strengths=(strength,))
             assert head.strength == strength
             assert head.outputs(design) == pytest.approx(alone.outputs(design), abs=0.005)
 
     def test_only_rows_of_the_part_count(self, kind, k):
         design = some_design(kind)
         classes, part = some_classes(design, k), np.arange(90) % 3 > 0
-        [head] = heads_of(Logistic(tolerance=TOLERANCE), design, np.eye(k)[classes], part)
+        [head] = heads_of(Logistic(tolerance=1e-10), design, np.eye(k)[classes], part)
         assert logistic_gradient(head, whole(design)[part], classes[part], k) <= 1.001 * TOLERANCE
         other = np.where(part, classes, (classes + 1) % k)
-        [same] = heads_of(Logistic(tolerance=TOLERANCE), design, np.eye(k)[other], part)
+        [same] = heads_of(Logistic(tolerance=1e-10), design, np.eye(k)[other], part)
         assert same.weights == pytest.approx(head.weights, rel=1e-5)  # parts are multiplied side by side
 
     def test_a_class_that_is_missing_from_the_part(self, kind, k):
         design = some_design(kind)
         classes = some_classes(design, k)
         part = classes != 1
-        [head] = heads_of(Logistic(tolerance=TOLERANCE), design, np.eye(k)[classes], part)
+        [head] = heads_of(Logistic(tolerance=1e-10), design, np.eye(k)[classes], part)
         found = head.outputs(design)
         assert (found[:, 1] == 0).all()
         if k == 2:
@@ -111,7 +111,7 @@ class TestLogistic:
     def test_scores_are_sums_over_columns(self, kind, k):
         """``weights_of`` gives log odds of two classes, and of more what is above the mean of all."""
         design = some_design(kind)
-        [head] = heads_of(Logistic(tolerance=TOLERANCE), design, np.eye(k)[some_classes(design, k)])
+        [head] = heads_of(Logistic(tolerance=1e-10), design, np.eye(k)[some_classes(design, k)])
         p = head.outputs(design)
         logs = np.log(p)
         for column in range(k):
@@ -146,13 +146,13 @@ class TestKernel:
         scale = median_distance(design)
         K, everything = dense_kernel(train, train, scale), dense_kernel(design, train, scale)
         mean = Y[part].mean(axis=0)
-        for head in heads_of(Kernel(1000), design, Y, part, strengths=(0.1, 1.0)):
+        for head in heads_of(Kernel(landmarks=1000), design, Y, part, strengths=(0.1, 1.0)):
             expected = everything @ np.linalg.solve(K + head.strength * np.eye(len(K)), Y[part] - mean) + mean
             assert head.outputs(design) == pytest.approx(expected, abs=1e-6)
 
     def test_some_landmarks_minimise_the_same_over_fewer_functions(self, kind):
         design, Y = some_design(kind), np.random.default_rng(3).normal(size=(90, 1))
-        [head] = heads_of(Kernel(20, seed=5), design, Y, strengths=(0.3,))
+        [head] = heads_of(Kernel(landmarks=20, seed=5), design, Y, strengths=(0.3,))
         assert len(head.landmarks) == 20
         scale = median_distance(head.landmarks)
         K, own = dense_kernel(design, head.landmarks, scale), dense_kernel(head.landmarks, head.landmarks, scale)
@@ -162,13 +162,15 @@ class TestKernel:
     def test_only_rows_of_the_part_count(self, kind):
         design, part = some_design(kind), np.arange(90) % 3 > 0
         Y = np.random.default_rng(3).normal(size=(90, 1))
-        [head] = heads_of(Kernel(30), design, Y, part)
-        [same] = heads_of(Kernel(30), design, np.where(part[:, None], Y, 1e30), part)
+        [head] = heads_of(Kernel(landmarks=30), design, Y, part)
+        [same] = heads_of(Kernel(landmarks=30), design, np.where(part[:, None], Y, 1e30), part)
         assert head.outputs(design).tobytes() == same.outputs(design).tobytes()
 
     def test_landmarks_depend_on_the_seed(self, kind):
         design, Y = some_design(kind), np.random.default_rng(3).normal(size=(90, 1))
-        one, two, again = (heads_of(Kernel(10, seed), design, Y)[0].outputs(design) for seed in (0, 1, 0))
+        one, two, again = (
+            heads_of(Kernel(landmarks=10, seed=seed), design, Y)[0].outputs(design) for seed in (0, 1, 0)
+        )
         assert one.tobytes() == again.tobytes() != two.tobytes()
 
     def test_rows_without_anything_have_the_mean(self, kind):
@@ -176,7 +178,7 @@ class TestKernel:
         design = some_design(kind)
         empty = Design(np.zeros_like(design.dense), sp.csr_array(design.sparse.shape))
         Y = np.random.default_rng(3).normal(size=(90, 1))
-        [head] = heads_of(Kernel(1000), empty, Y)
+        [head] = heads_of(Kernel(landmarks=1000), empty, Y)
         assert head.outputs(empty) == pytest.approx(np.full((90, 1), Y.mean()), abs=1e-6)
 
 

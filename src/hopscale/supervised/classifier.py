@@ -110,7 +110,7 @@ class GraphClassifier(_Fitted, GraphPredictor, NodeClassifier):
     heads = ("logistic", "kernel")
 
     def _families(self, kind: InputKind, kinds: Sequence[InputKind], n_train: int, seed: int) -> Sequence[HeadFamily]:
-        tried = {"logistic": Logistic(), "kernel": Kernel(self.landmarks, seed)}
+        tried = {"logistic": Logistic(), "kernel": Kernel(landmarks=self.landmarks, seed=seed)}
         if self.head != "auto":
             return [tried[self.head]]
         return list(tried.values()) if n_train <= KERNEL_NODES and kind == kinds[-1] else [tried["logistic"]]

@@ -76,7 +76,7 @@ class GraphRegressor(GraphPredictor, NodeRegressor):
     heads = ("elastic-net", "kernel")
 
     def _families(self, kind: InputKind, kinds: Sequence[InputKind], n_train: int, seed: int) -> Sequence[HeadFamily]:
-        tried = {"elastic-net": ElasticNet(), "kernel": Kernel(self.landmarks, seed)}
+        tried = {"elastic-net": ElasticNet(), "kernel": Kernel(landmarks=self.landmarks, seed=seed)}
         return list(tried.values()) if self.head == "auto" else [tried[self.head]]
 
     def _target_matrix(self, targets: NDArray[Any]) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,6 +24,7 @@ Indices = NDArray[np.int64]
 Measure = Callable[[Array, Array], float]
 
 _ENTRIES = 1 << 26  # of outputs that are smoothed at once
+_FEW_ROWS, _FEW_FOLDS = 5000, 2  # on more training nodes, so many folds choose the strength for all
 _RISEN = 1.01  # times the least loss: from there on stronger fits are not tried
 
 
@@ -102,18 +103,24 @@ class Trial:
         """Cross-validate; ``done`` is called with the number of strengths that are tried, or need not be."""
         folds, family = self._folds, self.family
         train = self.design.take(folds.rows)
+        few, everything = folds.count if len(train) <= _FEW_ROWS else _FEW_FOLDS, -1
+        asked = [*range(few), everything] if few == folds.count else list(range(few))
         least, heads = np.inf, []
-        for tried, found in enumerate(family.path(train, folds.targets, folds.fold, folds.engine), 1):
-            outputs = np.empty_like(folds.targets)
-            for k, head in enumerate(found[:-1]):
-                outputs[folds.fold == k] = head.outputs(train.take(folds.fold == k))
-            now = loss(outputs, folds.targets)
+        for tried, found in enumerate(family.path(train, folds.targets, folds.fold, asked, folds.engine), 1):
+            outputs = self._held_out_outputs(train, found[:few])
+            known = folds.fold < few
+            now = loss(outputs[known], folds.targets[known])
             if now < least:
                 least, heads, self.out_of_fold = now, found, outputs
             done(1)
             if now > _RISEN * least:  # along a path the loss falls, then rises
                 done(len(family.strengths) - tried)
                 break
+        if few < folds.count:
+            chosen = replace(family, strengths=(heads[0].strength,))
+            rest = [*range(few, folds.count), everything]
+            heads += next(chosen.path(train, folds.targets, folds.fold, rest, folds.engine, heads[0]))
+            self.out_of_fold = self._held_out_outputs(train, heads[:-1])
         *heads, self._head = heads
         held = {Smoothing(): self.out_of_fold}
         if folds.steps is not None:
@@ -123,6 +130,14 @@ class Trial:
         for how, outputs in held.items():
             score = agreement(outputs, folds.targets)
             self.held_out[Candidate(self.inputs.kind, family.name, self._head.strength, how, score)] = outputs
+
+    def _held_out_outputs(self, train: Design, heads: Sequence[Head]) -> Array:
+        """Outputs of the training nodes of the first folds, by heads that were trained without them."""
+        folds = self._folds
+        outputs = np.zeros_like(folds.targets)
+        for k, head in enumerate(heads):
+            outputs[folds.fold == k] = head.outputs(train.take(folds.fold == k))
+        return outputs
 
     def final(self, candidate: Candidate) -> tuple[Head, Array]:
         """The head of a candidate, trained on all training nodes, and its outputs for all nodes, smoothed."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,17 +37,37 @@ class LinearHead(Head):
         """Weight of each column of the design, and intercept, of the score of a class or value."""
 
 
+@dataclass(frozen=True)
 class HeadFamily(ABC):
     """Heads that differ in how strongly they are regularised."""
 
-    name: str
-    kinds: tuple[str, ...] = ("vectors", "features", "both")  # inputs that they can take
-    strengths: tuple[float, ...]  # that are tried, in this order
+    name: ClassVar[str]
+    kinds: ClassVar[tuple[str, ...]] = ("vectors", "features", "both")  # inputs that they can take
+
+    strengths: tuple[float, ...] = ()  # that are tried, in this order
 
     @abstractmethod
-    def path(self, design: Design, targets: Array, fold: Indices, engine: Threads) -> Iterator[list[Head]]:
-        """For each strength, a head for each fold that was trained on the other folds, and one trained on all rows.
+    def path(
+        self,
+        design: Design,
+        targets: Array,
+        fold: Indices,
+        without: Sequence[int],
+        engine: Threads,
+        start: Head | None = None,
+    ) -> Iterator[list[Head]]:
+        """For each strength, a head for each entry of ``without``: one that is trained on all rows but that fold's.
 
-        ``targets`` has a row for each row of the design: a one for the class and zeros elsewhere, or a value. ``fold``
-        is the number of each row's fold.
+        Parameters
+        ----------
+        design : Design
+        targets : ndarray of shape (n, k)
+            A one for the class of each row of the design and zeros elsewhere, or a value.
+        fold : ndarray of shape (n,)
+            Number of each row's fold.
+        without : sequence of int
+            Folds to leave out, one for each head; -1 leaves out none.
+        engine : Threads
+        start : Head, optional
+            A head near those that are looked for, which may save time.
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import methodcaller
 
@@ -57,9 +57,17 @@ class ElasticNet(HeadFamily):
     name = "elastic-net"
     kinds = ("vectors",)
 
-    def path(self, design: Design, targets: Array, fold: Indices, engine: Threads) -> Iterator[list[Head]]:
+    def path(
+        self,
+        design: Design,
+        targets: Array,
+        fold: Indices,
+        without: Sequence[int],
+        engine: Threads,
+        start: Head | None = None,
+    ) -> Iterator[list[Head]]:
         """Heads for each α."""
-        parts = [_Part(design.dense, targets[:, 0], fold != k) for k in range(int(fold.max()) + 2)]
+        parts = [_Part(design.dense, targets[:, 0], fold != left_out) for left_out in without]
         for alpha in self.strengths:
             yield list(engine.map(methodcaller("head", alpha), parts))
 

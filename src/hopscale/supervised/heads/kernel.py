@@ -10,7 +10,7 @@ which is kernel ridge regression itself where every training node is a landmark,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -65,7 +65,15 @@ class Kernel(HeadFamily):
 
     name = "kernel"
 
-    def path(self, design: Design, targets: Array, fold: Indices, engine: Threads) -> Iterator[list[Head]]:
+    def path(
+        self,
+        design: Design,
+        targets: Array,
+        fold: Indices,
+        without: Sequence[int],
+        engine: Threads,
+        start: Head | None = None,
+    ) -> Iterator[list[Head]]:
         """Heads for each λ; the landmarks of all of them are the same, drawn without a look at the targets."""
         random = np.random.default_rng([self.seed, len(design)])
         chosen = np.sort(random.choice(len(design), min(self.landmarks, len(design)), replace=False))
@@ -75,7 +83,7 @@ class Kernel(HeadFamily):
         folds = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
         sums = list(engine.map(lambda rows: _sums(design, Y, rows, landmarks, scale), folds))
         # Added up for each part, and not subtracted from the total, whose rounding a fold of large values would decide.
-        parts = [reduce(add, [*sums[:k], *sums[k + 1 :]]) for k in range(len(sums))] + [reduce(add, sums)]
+        parts = [reduce(add, [each for k, each in enumerate(sums) if k != left_out]) for left_out in without]
         own = _kernel(landmarks, landmarks, scale)
         for strength in self.strengths:
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -65,43 +65,51 @@ class Logistic(HeadFamily):
 
     .. math:: C \sum_i -\log p(y_i \mid x_i; w, b) + \tfrac12 \lVert w \rVert^2,
 
-    until no entry of the gradient, divided by C·m for m rows, is larger than the tolerance. That is ten times
-    scikit-learn's: accuracies differ by a thousandth, and half the time is saved.
+    until it is above its minimum, divided by C·m for m rows, by half of the tolerance or so. Unlike a bound on the
+    gradient's entries this is as strict for features that few nodes have.
     """
 
     strengths: tuple[float, ...] = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-    tolerance: float = 1e-3
+    tolerance: float = 1e-4
 
     name = "logistic"
 
-    def path(self, design: Design, targets: Array, fold: Indices, engine: Threads) -> Iterator[list[Head]]:
+    def path(
+        self,
+        design: Design,
+        targets: Array,
+        fold: Indices,
+        without: Sequence[int],
+        engine: Threads,
+        start: Head | None = None,
+    ) -> Iterator[list[Head]]:
         """Heads for each C, all parts at once; each starts from the one before."""
-        problem = _Problem(design, targets, fold, engine)
-        W = np.zeros((problem.n_scores, problem.n_parts, design.n_columns + 1))
+        problem = _Problem(design, targets, fold, without, engine)
+        W = np.zeros((problem.n_scores, len(without), design.n_columns + 1))
+        if isinstance(start, LogisticHead):
+            W += np.vstack([start.weights, start.intercepts]).T[:, None]
         for C in self.strengths:
-            W = minimum(
-                partial(problem.gradient, C), W.copy(), problem.preconditioner(C), self.tolerance, memory=_MEMORY
-            )
+            P, excess = problem.preconditioner(C), self.tolerance * C * len(design)
+            W = minimum(partial(problem.gradient, C), W.copy(), P, 0.0, excess=excess, memory=_MEMORY)
             yield [
                 LogisticHead(C, W[:, part, :-1].T.copy(), W[:, part, -1].copy(), problem.seen[part])
-                for part in range(problem.n_parts)
+                for part in range(len(without))
             ]
 
 
 class _Problem:
-    """Logistic regressions on several training parts of the same rows: all but one fold each, and all rows.
+    """Logistic regressions on several training parts of the same rows: all of them, or all but a fold.
 
     Products are made in single precision, for all parts at once; weights have the shape (K, S, columns + 1) for K
     scores and S parts.
     """
 
-    def __init__(self, design: Design, targets: Array, fold: Indices, engine: Threads) -> None:
+    def __init__(self, design: Design, targets: Array, fold: Indices, without: Sequence[int], engine: Threads) -> None:
         self.n_classes = targets.shape[1]
-        self.n_parts = int(fold.max()) + 2
         self._engine, self._d = engine, design.dense.shape[1]
         self._dense = design.dense.astype(np.float32)
         self._sparse = engine.sparse(design.sparse.astype(np.float32)) if design.sparse.shape[1] else None
-        rows = fold[:, None] != np.arange(self.n_parts)
+        rows = fold[:, None] != np.asarray(without)
         self.seen = np.asarray(rows.T.astype(np.float64) @ targets > 0)
         # With a single class there is nothing to tell apart: without rows, all weights are zero.
         rows &= self.seen.sum(axis=1) > 1

@@ -218,10 +218,11 @@ def minimum(
     P: Preconditioner,
     tolerance: float,
     *,
+    excess: float = _ROUNDING,
     memory: int = _MEMORY,
 ) -> Array:
     """Minima of convex functions, see ``_lbfgs``; a warning tells of those that were not reached."""
-    W, unfinished = _lbfgs(gradient, W, P, tolerance, memory)
+    W, unfinished = _lbfgs(gradient, W, P, tolerance, excess, memory)
     if unfinished:
         message = f"{unfinished} logistic regression(s) did not converge in {_MAX_ITERATIONS} iterations"
         warn(f"{message}: a smaller C, or standardize=True, helps")
@@ -233,6 +234,7 @@ def _lbfgs(
     W: Array,
     P: Preconditioner,
     tolerance: float,
+    excess: float,
     memory: int,
 ) -> tuple[Array, int]:
     """Minimise S convex functions by L-BFGS from W (K, S, d + 1), with the scaled initial inverse Hessian P.
@@ -241,7 +243,7 @@ def _lbfgs(
     the slope of a convex function only grows, and its values are lost in rounding long before the gradient is.
 
     Returns the minima, and for how many of them neither the tolerance was reached nor gᵀPg, about twice the distance
-    of the function from its minimum, became as small as rounding.
+    of the function from its minimum, fell to ``excess``.
     """
     active = np.arange(W.shape[1])
     at, (g, size) = W, gradient(W, active)
@@ -249,7 +251,7 @@ def _lbfgs(
     Pg = _product(g, P)
     direction, length, scale = -Pg, np.ones(len(active)), np.ones(len(active))
     for _ in range(_MAX_ITERATIONS):
-        going = (size > tolerance) & (_dot(g, Pg) > _ROUNDING)
+        going = (size > tolerance) & (_dot(g, Pg) > excess)
         if not going.all():
             W[:, active] = at
             active, length, scale, size = active[going], length[going], scale[going], size[going]
