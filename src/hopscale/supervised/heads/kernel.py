@@ -61,7 +61,7 @@ class Kernel(HeadFamily):
 
     landmarks: int = 2000
     seed: int = 0
-    strengths: tuple[float, ...] = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
+    strengths: tuple[float, ...] = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 
     name = "kernel"
 
