@@ -180,6 +180,17 @@ class TestKernel:
         assert head.outputs(empty) == pytest.approx(np.full((90, 1), Y.mean()), abs=1e-6)
 
 
+@pytest.mark.parametrize("apart", [0.0, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3])
+def test_a_kernel_of_directions_that_are_nearly_the_same(apart):
+    """Rounding of their distances must not decide, nor make the system indefinite."""
+    rng = np.random.default_rng(0)
+    for n in (5, 40, 200):
+        dense = (np.ones((n, 3)) + apart * rng.normal(size=(n, 3))) * rng.uniform(1, 9, (n, 1))
+        design = Design(dense, sp.csr_array((rng.random((n, 4)) < 0.5).astype(float)))
+        for head in heads_of(Kernel(), design, rng.normal(size=(n, 1)), strengths=(3.0, 0.1, 0.01)):
+            assert np.abs(head.outputs(design)).max() < 10
+
+
 class TestElasticNet:
     @pytest.mark.parametrize("strength", [0.1, 0.01])
     def test_is_that_of_scikit_learn_on_standardised_columns(self, strength):
