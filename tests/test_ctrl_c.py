@@ -85,6 +85,20 @@ vectors, labels = random.standard_normal((200_000, 256)), random.standard_normal
 {begun}
 evaluate(vectors, labels, splits=1000)
 """,
+    "logistic heads": """
+{graph}{begun}
+GraphClassifier(inputs="features", head="logistic", folds=20).fit(graph, np.arange(20_000) % 30)
+""",
+    "kernel heads": """
+{graph}{begun}
+GraphClassifier(inputs="features", head="kernel", folds=20).fit(graph, np.arange(20_000) % 30)
+""",
+    "elastic nets as heads": """
+{graph}embedder = DeepWalk(128, window=1).fit(graph)
+{begun}
+while True:
+    GraphRegressor(embedder=embedder, inputs="vectors", head="elastic-net", folds=20).fit(graph, np.arange(20_000))
+""",
     "diameter": """
 from hopscale.datasets import describe
 {graph}{begun}

@@ -38,6 +38,21 @@ class TestBits:
         assert state(model.fit(GRAPH, labels, train=TRAIN)) == state(quick(kind).fit(GRAPH, labels, train=TRAIN))
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_folds_that_do_not_fit_side_by_side(name, monkeypatch):
+    """Where memory does not hold the outputs of all folds, they are smoothed one after the other."""
+    kind, labels = MODELS[name]
+    together = quick(kind, head="kernel").fit(GRAPH, labels, train=TRAIN)
+    monkeypatch.setattr("hopscale.supervised.trials._ENTRIES", 1)
+    apart = quick(kind, head="kernel").fit(GRAPH, labels, train=TRAIN)
+    assert apart.outputs_ == pytest.approx(together.outputs_, abs=1e-4)
+    scores = [
+        {(each.inputs, str(each.smoothing)): each.score for each in model.report_.candidates}
+        for model in (apart, together)
+    ]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-5)
+
+
 def test_the_seed_is_for_the_folds_alone(monkeypatch):
     """With one candidate to choose from, the head that comes out is the same."""
     monkeypatch.setattr("hopscale.supervised.classifier.Logistic", lambda: Logistic(strengths=(1.0,)))

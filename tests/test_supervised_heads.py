@@ -182,6 +182,17 @@ class TestKernel:
         assert head.outputs(empty) == pytest.approx(np.full((90, 1), Y.mean()), abs=1e-6)
 
 
+@pytest.mark.parametrize("apart", [0.0, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3])
+def test_a_kernel_of_directions_that_are_nearly_the_same(apart):
+    """Rounding of their distances must not decide, nor make the system indefinite."""
+    rng = np.random.default_rng(0)
+    for n in (5, 40, 200):
+        dense = (np.ones((n, 3)) + apart * rng.normal(size=(n, 3))) * rng.uniform(1, 9, (n, 1))
+        design = Design(dense, sp.csr_array((rng.random((n, 4)) < 0.5).astype(float)))
+        for head in heads_of(Kernel(), design, rng.normal(size=(n, 1)), strengths=(3.0, 0.1, 0.01)):
+            assert np.abs(head.outputs(design)).max() < 10
+
+
 class TestElasticNet:
     @pytest.mark.parametrize("strength", [0.1, 0.01])
     def test_is_that_of_scikit_learn_on_standardised_columns(self, strength):
@@ -206,6 +217,35 @@ class TestElasticNet:
     def test_values_that_are_constant_in_the_part(self):
         [head] = heads_of(ElasticNet(), some_design("vectors"), np.full((90, 1), 5.0))
         assert head.outputs(some_design("vectors")) == pytest.approx(np.full((90, 1), 5.0))
+
+
+class TestManyRows:
+    """More rows than are multiplied at once."""
+
+    DESIGN = some_design("both", 5000)
+    TARGETS = np.eye(3)[some_classes(DESIGN, 3)]
+
+    @pytest.mark.parametrize("family", [Logistic(), Kernel(200), ElasticNet()], ids=lambda family: family.name)
+    def test_bits_do_not_depend_on_threads(self, family):
+        found = []
+        for n_jobs in (1, 3):
+            with Threads(n_jobs) as engine:
+                heads = next(iter(family.path(self.DESIGN, self.TARGETS, np.arange(5000) % 3, engine)))
+                found.append([head.outputs(self.DESIGN).tobytes() for head in heads])
+        assert found[0] == found[1]
+        assert len(set(found[0])) == 4  # three folds, and all rows
+
+    def test_logistic(self):
+        [head] = heads_of(Logistic(tolerance=TOLERANCE), self.DESIGN, self.TARGETS)
+        assert logistic_gradient(head, whole(self.DESIGN), self.TARGETS.argmax(axis=1), 3) <= 1.001 * TOLERANCE
+
+    def test_kernel(self):
+        [head] = heads_of(Kernel(50), self.DESIGN, self.TARGETS, strengths=(0.3,))
+        scale = median_distance(head.landmarks)
+        K = dense_kernel(self.DESIGN, head.landmarks, scale)
+        own, mean = dense_kernel(head.landmarks, head.landmarks, scale), self.TARGETS.mean(axis=0)
+        a = np.linalg.lstsq(K.T @ K + 0.3 * own, K.T @ (self.TARGETS - mean), rcond=None)[0]
+        assert head.outputs(self.DESIGN) == pytest.approx(K @ a + mean, abs=1e-5)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,13 +10,21 @@ __all__ = ["log_loss", "shares", "sharpened", "temperature"]
 
 Array = NDArray[np.float64]
 
-_LEAST = 1e-9  # probability; products of spread errors may fall below zero
+_LEAST = 1e-9  # probability
 _MOST_SHARP = 4.0  # natural logarithm of the largest and smallest temperature
 
 
 def shares(scores: Array) -> Array:
-    """Scores of classes as probabilities: none below zero, each row adding up to one."""
-    positive = np.maximum(scores, _LEAST)
+    """Scores of classes as probabilities: none below zero, each row adding up to one.
+
+    Least squares and spread errors may give scores below zero. These tell by how much the other scores of the row are
+    off: their mean is added to all of them, or a class that is a little less likely would seem impossible.
+
+    >>> shares(np.array([[0.5, -0.3, 0.8]])).round(3)
+    array([[0.375, 0.062, 0.562]])
+    """
+    below = np.maximum(-scores, 0.0).mean(axis=1, keepdims=True)
+    positive = np.maximum(scores, 0.0) + np.maximum(below, _LEAST)
     return np.asarray(positive / positive.sum(axis=1, keepdims=True))
 
 

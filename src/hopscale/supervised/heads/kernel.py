@@ -33,6 +33,8 @@ FEATURE_SHARE = 0.2  # of the cosine of the features beside the kernel of the ve
 _ROWS = 2048  # rows of the kernel that are held at a time
 _SAMPLE = 1000  # landmarks whose distances the scale is taken from
 _JITTER = 1e-12  # relative to the trace: rounding must not make a singular matrix indefinite
+_ROUNDING = 4e-15  # of a squared distance of unit vectors, which the kernel divides by its scale
+_SAME = 1e-10  # squared distance of directions that are the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +87,13 @@ class Kernel(HeadFamily):
         # Added up for each part, and not subtracted from the total, whose rounding a fold of large values would decide.
         parts = [reduce(add, [each for k, each in enumerate(sums) if k != left_out]) for left_out in without]
         own = _kernel(landmarks, landmarks, scale)
+        jitter = max(_JITTER, _ROUNDING / scale)
         for strength in self.strengths:
 
             def solved(part: _Sums, strength: float = strength) -> Head:
                 checkpoint()
                 system = part.gram + strength * own
-                system[np.diag_indices_from(system)] += _JITTER * (np.trace(system) or 1.0)
+                system[np.diag_indices_from(system)] += jitter * (np.trace(system) or 1.0)
                 mean = part.totals[:-1] / part.totals[-1]
                 products = part.products[:, :-1] - part.products[:, -1:] * mean
                 return KernelHead(strength, landmarks, scale, cho_solve(cho_factor(system), products), mean)
@@ -136,7 +139,8 @@ def _median_distance(landmarks: Design) -> float:
         return 1.0
     step = -(-len(landmarks) // _SAMPLE)
     some = landmarks.dense[::step]
-    return float(np.median(_distances(some, some))) or 1.0
+    median = float(np.median(_distances(some, some)))
+    return median if median > _SAME else 1.0
 
 
 def _kernel(x: Design, y: Design, scale: float) -> Array:
