@@ -18,7 +18,7 @@ RESULTS = HERE / "results"
 DOCS = HERE.parent / "docs"
 PAPER = DOCS / "paper"
 PAGES = ("robustness.md", "tables.md", "recipes.md", "networks.md")
-SHOWN = (HERE.parent / "README.md", *(DOCS / page for page in PAGES), PAPER / "rivals.md")
+SHOWN = (HERE.parent / "README.md", *(DOCS / page for page in PAGES), PAPER / "rivals.md", PAPER / "networks.md")
 
 _BLOCK = re.compile(r"<!-- benchmarks:([a-z0-9_]+) -->\n(.*?)<!-- /benchmarks -->", re.DOTALL)
 _MARK = re.compile(r"<!-- /?benchmarks")
