@@ -3,7 +3,7 @@
 Each setting is changed alone. The splits are those of the paper's table. APPNP is trained on all Twitch networks too,
 because what the paper prints for Portugal is met by nothing there.
 
-    HOPSCALE_DATA=... python benchmarks/networks_settings.py [--splits 5] [--jobs 1] [--datasets cora] [--networks GCN]
+    HOPSCALE_DATA=... python benchmarks/networks_settings.py [--splits 5] [--jobs 1] [--datasets cora] [--networks GCN] [--update]
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from itertools import product
 from typing import Any
 from unittest.mock import patch
 
@@ -22,7 +23,7 @@ import numpy as np
 from hopscale import load
 from hopscale.paper import reference_values
 from hopscale.paper.supervised import device_of, scores_of_splits
-from measure import in_new_process, markdown, write
+from measure import RESULTS, in_new_process, markdown, write
 
 DATASETS = ("cora", "citeseer", "twitch-pt", "facebook", "pubmed", "deezer-europe", "github")
 NETWORKS = ("GCN", "GraphSAGE", "GAT", "MixHop", "ClusterGCN", "APPNP", "SGCONV")
@@ -100,6 +101,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="networks at a time, each in a process of its own")
     parser.add_argument("--datasets", nargs="+", default=(*DATASETS, *TWITCH), choices=(*DATASETS, *TWITCH))
     parser.add_argument("--networks", nargs="+", default=NETWORKS, choices=NETWORKS)
+    parser.add_argument("--update", action="store_true", help="keep what is there of other networks and data sets")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -108,11 +110,15 @@ def main() -> None:
         return
     cells = [(d, n) for d in options.datasets for n in options.networks if d in DATASETS or n == "APPNP"]
     parts: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    kept = json.loads((RESULTS / "networks_settings.json").read_text())["records"] if options.update else []
+    for record in kept:
+        parts.setdefault((record["dataset"], record["network"]), []).append(record)
+    order = {cell: i for i, cell in enumerate(product((*DATASETS, *TWITCH), NETWORKS))}
     with ThreadPoolExecutor(options.jobs) as pool:
         jobs = {pool.submit(in_new_process, __file__, *cell, str(options.splits)): cell for cell in cells}
         for job in as_completed(jobs):  # written each time: an interruption loses little
             parts[jobs[job]] = job.result()["records"]
-            records = [record for cell in cells for record in parts.get(cell, [])]
+            records = [record for cell in sorted(parts, key=order.__getitem__) for record in parts[cell]]
             write("networks_settings", records, table(records))
 
 
