@@ -3,7 +3,7 @@
 Each setting is changed alone. The splits are those of the paper's table. APPNP is trained on all Twitch networks too,
 because what the paper prints for Portugal is met by nothing there.
 
-    HOPSCALE_DATA=... python benchmarks/networks_settings.py [--splits 5] [--jobs 1] [--datasets cora] [--networks GCN] [--update]
+    HOPSCALE_DATA=... python benchmarks/networks_settings.py [--splits 5] [--datasets cora] [--networks GCN] [--update]
 """
 
 from __future__ import annotations
