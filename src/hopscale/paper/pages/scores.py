@@ -40,7 +40,7 @@ def page(experiment: str, measurements: Measurements, folder: Path) -> list[str]
     if any(references.values()):
         lines += _best_against_best(experiment, measurements, references)
         lines += _method_by_method(experiment, measurements, folder)
-    lines += supervised_part(experiment, METRICS[experiment], _TOLERANCES[experiment], measurements)
+    lines += supervised_part(experiment, METRICS[experiment], _TOLERANCES[experiment], measurements, folder)
     for name, reference in references.items():
         lines += _table(experiment, measurements, name, reference)
     return lines

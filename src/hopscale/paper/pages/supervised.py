@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from hopscale.paper.pages.layout import mark, markdown_table, measured_datasets, score_text, table
@@ -12,10 +13,13 @@ from hopscale.tasks.metrics import mean_and_error
 
 __all__ = ["supervised_part"]
 
+_EXPLANATIONS = "networks.md"  # a page written by hand, where there is one
 _RIVALS = {"classification": "supervised method", "regression": "method"}  # whose best figure ours is set beside
 
 
-def supervised_part(experiment: str, metric: str, tolerance: float, measurements: Measurements) -> list[str]:
+def supervised_part(
+    experiment: str, metric: str, tolerance: float, measurements: Measurements, folder: Path
+) -> list[str]:
     """Published and measured scores, with seconds of training; which are apart; and ours against the best."""
     records = measurements.all(solver=WAY)
     if not records:
@@ -47,9 +51,10 @@ def supervised_part(experiment: str, metric: str, tolerance: float, measurements
     lines = table("Supervised", ["method", *datasets], rows, text)
     if compared:
         below = sum(row[-1].startswith("-") for row in apart)
+        reasons = f"; [why]({_EXPLANATIONS})" if (folder / _EXPLANATIONS).exists() else ""
         lines += [
             f"{compared - len(apart)} of {compared} figures are within {tolerance:g} of the published ones, "
-            f"{len(apart) - below} are above and {below} below{':' if apart else '.'}",
+            f"{len(apart) - below} are above and {below} below{reasons}{':' if apart else '.'}",
             "",
         ]
     if apart:
