@@ -141,7 +141,8 @@ def table(records: list[Record]) -> str:
                 line.append(f"{np.mean(gains):+.4f} ({better} of {len(gains)} up)" if gains else "")
         short.append(line)
         for name in datasets:
-            row = [task, name, "unseen" if name in UNSEEN else "seen"]
+            splits = max(len(r["scores"]) for r in records if (r["task"], r["dataset"]) == (task, name))
+            row: list[Any] = [task, name, "unseen" if name in UNSEEN else "seen", splits]
             for kind in MODELS:
                 values = compared(records, task, name, kind)
                 row += ["", "", ""] if values is None else [f"{values[0]:.4f}", f"{values[1]:.4f}", _gain(*values[2:])]
@@ -150,7 +151,7 @@ def table(records: list[Record]) -> str:
     columns = [f"{kind} {p:g}" if i < 2 else f"{kind} gain" for kind in MODELS for i, p in enumerate([*powers[:2], 0])]
     return (
         f"Mean gain of power {powers[-1]:g} over power {powers[0]:g}, and how many data sets gain:\n\n"
-        f"{markdown(header, short)}\n\n{markdown(['task', 'data set', 'group', *columns], cells)}"
+        f"{markdown(header, short)}\n\n{markdown(['task', 'data set', 'group', 'splits', *columns], cells)}"
     )
 
 
