@@ -29,6 +29,7 @@ __all__ = [
     "median",
     "peak_mib",
     "resident_mib",
+    "updated",
     "write",
 ]
 
@@ -66,6 +67,14 @@ def write(name: str, records: Sequence[dict[str, Any]], table: str) -> None:
     (RESULTS / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")
     (RESULTS / f"{name}.md").write_text(table + "\n")
     print(table)
+
+
+def updated(name: str, records: Sequence[dict[str, Any]], keys: Sequence[str]) -> list[dict[str, Any]]:
+    """Records of an earlier run, less those that agree with a new one in the keys, and the new ones."""
+    path = RESULTS / f"{name}.json"
+    before = json.loads(path.read_text())["records"] if path.exists() else []
+    new = {tuple(record[key] for key in keys) for record in records}
+    return [record for record in before if tuple(record[key] for key in keys) not in new] + list(records)
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

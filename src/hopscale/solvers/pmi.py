@@ -49,7 +49,8 @@ class PMI(Solver):
     power : float, default=1.0
         Raise the positive entries to this power, at most 1, at all scales but 0, where no walk is taken: ``0.5``
         factorises their square roots. Few large entries then count for less, beside many small ones. Scores that are
-        pointwise mutual information, such as those of ``explain``, are raised back.
+        pointwise mutual information, such as those of ``explain``, are raised back. docs/choosing-vectors.md says what
+        it gains and loses.
     rows : {"auto", "exact", "sampled"}, default="auto"
         Compute the matrix exactly, or estimate its rows from sampled walks. ``"auto"`` is exact where that fits;
         the model's ``rows_`` says which it was.
