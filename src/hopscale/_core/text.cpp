@@ -131,10 +131,15 @@ public:
 
     bool append(const Dictionary &other) {
         const std::size_t before = codes.size();
-        for (const char *p = other.names.data(), *end = p + other.names.size(); p < end; ++p) {
-            const Cell name = cell_until(p, end, line_ends);
-            if (!add(name)) return false;
-            p = name.end;
+        for (const char *p = other.names.data(), *end = p + other.names.size(); p < end;) {
+            Cell batch[BATCH];
+            std::size_t size = 0;
+            for (; size < BATCH && p < end; p = batch[size++].end + 1) {
+                batch[size] = cell_until(p, end, line_ends);
+                prefetch(batch[size]);
+            }
+            for (std::size_t i = 0; i < size; ++i)
+                if (!add(batch[i])) return false;
         }
         const LargeVector<std::int32_t> here(codes.begin() + std::ptrdiff_t(before), codes.end());
         codes.resize(before + other.codes.size());
@@ -303,6 +308,7 @@ template <typename F>
 std::optional<CodedCells> in_halves(std::size_t rows, std::size_t width, F &&source, const Stop &stop) {
     const std::size_t middle = rows * width < WORTH_A_THREAD / 8 ? rows : rows / 2;
     Dictionary found, rest;
+    found.codes.reserve(rows * width);
     std::atomic<bool> useless = false;
     auto second = std::async(middle < rows ? std::launch::async | std::launch::deferred : std::launch::deferred, [&] {
         return read_names((rows - middle) * width, source(middle), rest, [&] { return useless.load(); });
@@ -347,6 +353,7 @@ std::optional<std::vector<CodedCells>> encode_text(std::string_view text, std::o
     const std::size_t middle = text.size() < WORTH_A_THREAD ? text.npos : text.find('\n', text.size() / 2);
     const char *begin = text.data(), *end = begin + text.size(), *cut = middle == text.npos ? end : begin + middle + 1;
     std::vector<Dictionary> found(n_groups), rest(n_groups);
+    for (Dictionary &dictionary : found) dictionary.codes.reserve(text.size() / 8);  // to grow would be to copy
     const auto read_rows = delimiter ? read<false> : read<true>;
     const char sign = delimiter.value_or(' ');
     std::atomic<bool> useless = false;  // what the other thread reads
@@ -354,8 +361,14 @@ std::optional<std::vector<CodedCells>> encode_text(std::string_view text, std::o
                             cut, end, sign, std::cref(groups), std::ref(rest), [&] { return useless.load(); });
     useless = !read_rows(begin, cut, sign, groups, found, stop);
     if (useless || !plain.get()) return {};
+    std::vector<std::future<bool>> joined;
     for (std::size_t g = 0; g < n_groups; ++g)
-        if (!found[g].append(rest[g])) return {};
+        joined.push_back(
+            std::async(g > 0 && cut < end ? std::launch::async | std::launch::deferred : std::launch::deferred,
+                       [&, g] { return found[g].append(rest[g]); }));
+    bool fits = true;
+    for (auto &one : joined) fits &= one.get();
+    if (!fits) return {};
     return std::vector<CodedCells>(std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
 }
 
