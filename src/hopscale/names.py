@@ -188,6 +188,8 @@ def factorized(array: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
             offsets = array - low if low else array
             present = np.zeros(span, dtype=bool)
             present[offsets] = True
+            if present.all():
+                return offsets.astype(np.int32), np.arange(low, low + span)
             return (np.cumsum(present, dtype=np.int32) - np.int32(1))[offsets], np.flatnonzero(present) + low
     # Sorting took 1.6 s where numpy.unique (2.4) took 6.9 s, for 2·10^7 names.
     ordered = np.sort(array)
