@@ -5,7 +5,9 @@ its own objects: no graph is built. Two sources are shown a second time, against
 reading: encoding the columns of a table, and building a symmetric matrix. Every source has a process of its own, in
 which the two take turns; the quickest turn of each counts, as other processes can only add to a time.
 
-    python benchmarks/loading_speed.py [--repeats 9] [--edges 2000000] [--entries 2000000]
+    python benchmarks/loading_speed.py [--repeats 9] [--edges 2000000] [--entries 2000000] [--only "CSV, features"]
+
+With ``--only`` the sources whose names have a text in them are measured and printed, and no results are written.
 """
 
 from __future__ import annotations
@@ -200,6 +202,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--edges", type=int, default=2_000_000)
     parser.add_argument("--entries", type=int, default=2_000_000)
+    parser.add_argument("--only", metavar="TEXT", help="sources whose names have this text in them; writes no results")
     parser.add_argument("--one", nargs=3, metavar=("SOURCE", "FOLDER", "REPEATS"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -208,6 +211,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         write_files(Path(folder), options.edges, options.entries)
         sources = [*cases(Path(folder)), *objects(Path(folder))]
+        sources = [source for source in sources if (options.only or "") in source]
         records = [in_new_process(__file__, source, folder, str(options.repeats)) for source in sources]
     rows = []
     for record in records:
@@ -218,7 +222,11 @@ def main() -> None:
         f"{options.edges:,} edges, or {options.entries:,} features|to a graph, s|read alone by|alone, s|ratio|"
         "ratio of processor time"
     )
-    write("loading_speed", records, markdown(header.split("|"), rows))
+    table = markdown(header.split("|"), rows)
+    if options.only is None:
+        write("loading_speed", records, table)
+    else:
+        print(table)
 
 
 if __name__ == "__main__":

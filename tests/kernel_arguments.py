@@ -127,6 +127,9 @@ VALID = {
     },
     "encode_text": lambda: {"data": b"a,b\nb,c\n", "start": 4, "delimiter": ",", "groups": [0, -1]},
     "encode_features": lambda: {"data": b'{"a": [1]}'},
+    "encode_strings": lambda: {"groups": [["a", "b"], ("b",)]},
+    "encode_characters": lambda: {"characters": np.array([[97, 0], [98, 99]], U32)},
+    "encode_columns": lambda: {"columns": [[(vector(0, 1, 3, dtype=I32), vector(97, 98, 99, dtype=U8))]]},
     "read_bytes": lambda: {"file": io.BytesIO(b"text"), "size": 4},
     "compressed": lambda: {
         "rows": vector(0, 1, 0, 2, dtype=I32),

@@ -44,6 +44,7 @@ def test_are_left_to_the_other_reader(names):
     text = "".join(f"{one},{other}\n" for one, other in pairwise(names)).encode()
     assert _native.encode_text(text, 0, ",", [0, 0]) is None
     assert _native.encode_features(json.dumps({name: ["tea"] for name in names}).encode()) is None
+    assert _native.encode_strings([names]) is None
     few = b"\n".join(text.split(b"\n")[:500])
     assert _native.encode_text(few, 0, ",", [0, 0]) is not None  # a few may well meet by chance
 

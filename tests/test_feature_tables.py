@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from hopscale import FeatureEncoder
 from hopscale.exceptions import GraphError, HopscaleWarning, ParameterError
+from hopscale.features.arrow import one_dictionary
 from hopscale.features.state import encoder_state, restored_encoder
 
 MAKERS = pytest.mark.parametrize(
@@ -316,3 +317,13 @@ def changed(state, place, wrong):
         part = part[step]
     part[place[-1]] = wrong
     return copy
+
+
+def test_chunks_with_a_dictionary_in_common():
+    """Those that were encoded at once have one, of which others may have a part."""
+    one = pa.chunked_array([["x", "y"], ["y", None, "z"], ["x"]]).dictionary_encode().chunks
+    other = pa.chunked_array([["q", "x"], ["z"]]).dictionary_encode().chunks
+    column = pa.chunked_array([*one, *other, one[0]])
+    found = one_dictionary(column)
+    assert found.to_pylist() == column.to_pylist()
+    assert {tuple(chunk.dictionary.to_pylist()) for chunk in found.chunks} == {("x", "y", "z", "q")}

@@ -308,3 +308,19 @@ def test_nothing_is_changed():
     for before, after in zip(copies, (edges, F.toarray(), weights), strict=True):
         np.testing.assert_array_equal(before, after)
     assert listed == {0: ["x", "x"], 1: {"y": 2}}
+
+
+class Word(str):
+    """Text of a type of its own."""
+
+
+@pytest.mark.parametrize("odd", ["plain", "é", "日本", "", "a\nb", "\ud800", Word("word"), "x" * 100_001])
+def test_text_is_the_same_in_lists_and_arrays(odd):
+    pairs = [("b", "a"), ("a", odd), (odd, "c"), ("b", "c")]
+    objects = np.empty((4, 2), dtype=object)
+    objects[:] = pairs
+    for edges in (pairs, tuple(map(list, pairs)), iter(pairs), objects, np.array(pairs), np.array(pairs).astype(">U")):
+        graph = from_edges(edges)
+        assert graph.node_ids.tolist() == ["b", "a", odd, "c"]
+        assert graph.adjacency.toarray().tolist() == [[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]
+    assert type(from_edges(pairs).node_ids[2]) is type(odd)

@@ -4,10 +4,13 @@ import io
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from hopscale.exceptions import FileFormatError, HopscaleError, HopscaleWarning
 from hopscale.io import from_edges, read_graph
+from hopscale.io.parquet import parquet_table
 
 EDGES = pd.DataFrame(
     {"day": ["Mon", "Tue", "Wed", "Thu"], "from": ["ann", "bob", "eve", "joe"], "to": ["bob", "eve", "joe", "ann"]}
@@ -123,3 +126,23 @@ class TestMistakes:
         pd.DataFrame({"u": np.zeros(10**6, dtype=int), "v": np.zeros(10**6, dtype=int)}).to_parquet(path)
         with pytest.raises(FileFormatError, match="unpacks to more than"):
             read_graph(path, max_unpacked="1MiB")
+
+
+class TestPlainColumns:
+    """Text that hardly repeats is read as it is, other text as codes: these could stand for far more than they take."""
+
+    def table(self, tmp_path, texts):
+        pq.write_table(pa.table({"u": texts, "v": texts}), tmp_path / "e.parquet", row_group_size=3000)
+        data = (tmp_path / "e.parquet").read_bytes()
+        return parquet_table(data, "e.parquet", "64MiB", by_node=False)
+
+    @pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+    def test_distinct_names(self, tmp_path, kind):
+        texts = [f"a rather long name {i}" for i in range(5000)]
+        table = self.table(tmp_path, pa.array(texts, kind))
+        assert table.schema.types == [kind] * 2
+        assert table.column("u").to_pylist() == texts
+
+    @pytest.mark.parametrize("texts", [["tea", "go"] * 2500, ["x" * 50_000] * 5000])
+    def test_names_that_repeat(self, tmp_path, texts):
+        assert all(map(pa.types.is_dictionary, self.table(tmp_path, texts).schema.types))

@@ -203,6 +203,77 @@ def cells_of(coded):
     return [np.array(vocabulary.decode().split("\n"), dtype=object)[codes].tolist() for codes, vocabulary in coded]
 
 
+TEXTS = ["ann", "", "a", "abcdefgh", "abcdefghi", "é", "日本語の名前", "\U0001f600", "a b", "a\0b", " a", "x" * 31, "a"]
+
+
+def by_dict(texts):
+    """Codes in the order of first sight, and what they stand for."""
+    seen = {}
+    return [seen.setdefault(text, len(seen)) for text in texts], list(seen)
+
+
+def as_lists(found):
+    return found[0].tolist(), found[1].decode().split("\n")
+
+
+def arrow_chunks(texts, sizes, offset_type):
+    """Text as Arrow holds it, in chunks."""
+    chunks, start = [], 0
+    for size in sizes:
+        own = [text.encode() for text in texts[start : start + size]]
+        before = b"before"
+        offsets = np.cumsum([len(before), *map(len, own)]).astype(offset_type)
+        chunks.append((offsets, np.frombuffer(before + b"".join(own), np.uint8)))
+        start += size
+    return chunks
+
+
+class TestNames:
+    """Names in lists, in NumPy's arrays and in Arrow's columns."""
+
+    def test_lists(self):
+        for groups in ([TEXTS], [TEXTS[:5], tuple(TEXTS[5:])], [[], *([text] for text in TEXTS), ()]):
+            assert as_lists(_native.encode_strings(groups)) == by_dict(TEXTS)
+
+    @pytest.mark.parametrize("odd", [1, None, b"a", np.str_("a"), "a\nb", "\ud800", "x" * 100_001])
+    def test_lists_of_other_things_are_left_to_python(self, odd):
+        assert _native.encode_strings([["a", odd]]) is None
+        assert _native.encode_strings([["a"], odd]) is None
+
+    def test_characters(self):
+        texts = [text.rstrip("\0") for text in TEXTS]
+        array = np.array(texts)
+        assert as_lists(_native.encode_characters(array.view(np.uint32).reshape(len(array), -1))) == by_dict(texts)
+
+    @pytest.mark.parametrize("odd", [0x0A, 0xD800, 0x110000])
+    def test_characters_that_are_none_are_left_to_python(self, odd):
+        assert _native.encode_characters(np.array([[97, 98], [odd, 97]], np.uint32)) is None
+
+    @pytest.mark.parametrize("offset_type", [np.int32, np.int64])
+    @pytest.mark.parametrize("sizes", [[13], [0, 5, 0, 0, 8], [1] * 13, [13, 0]])
+    def test_columns(self, sizes, offset_type):
+        one, other = arrow_chunks(TEXTS, sizes, offset_type), arrow_chunks(TEXTS[::-1], [4, 9], offset_type)
+        assert as_lists(_native.encode_columns([one])) == by_dict(TEXTS)
+        rows = [text for pair in zip(TEXTS, TEXTS[::-1], strict=True) for text in pair]
+        assert as_lists(_native.encode_columns([one, other])) == by_dict(rows)
+
+    def test_columns_with_line_feeds_are_left_to_python(self):
+        assert _native.encode_columns([arrow_chunks(["a", "b\nc"], [2], np.int32)]) is None
+
+    def test_halves_have_one_vocabulary(self):
+        """Enough names for two threads."""
+        texts = [f"node {i}" for i in np.random.default_rng(0).integers(0, 90_000, 600_000).tolist()]
+        expected = by_dict(texts)
+        array = np.array(texts)
+        assert as_lists(_native.encode_strings([texts])) == expected
+        assert as_lists(_native.encode_characters(array.view(np.uint32).reshape(len(array), -1))) == expected
+        columns = [
+            arrow_chunks(texts[0::2], [100_000, 200_000], np.int32),
+            arrow_chunks(texts[1::2], [300_000], np.int32),
+        ]
+        assert as_lists(_native.encode_columns(columns)) == expected
+
+
 class TestKernel:
     @pytest.mark.parametrize(("sign", "quote"), [(",", ""), (",", '"'), ("\t", ""), ("\t", '"'), (";", '"'), (" ", "")])
     def test_takes_ordinary_files(self, sign, quote):

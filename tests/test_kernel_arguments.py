@@ -188,6 +188,20 @@ WRONG = {
         "groups": [[], [0], [0, -2], [0, 2], [2**31 - 1, 0]],
     },
     "encode_features": {},
+    "encode_strings": {},
+    "encode_characters": {},
+    "encode_columns": {
+        "columns": [
+            [],
+            [[]],
+            *(
+                [[(np.array(offsets, I32), vector(97, 98, 99, dtype=U8))]]
+                for offsets in ([], [-1, 2], [0, 2, 1], [0, 4])
+            ),
+            [[(vector(0, 1, dtype=F32), vector(97, dtype=U8))]],
+            [[(np.array(offsets, I64), vector(97, 98, dtype=U8))] for offsets in ([0, 1], [0, 1, 2])],
+        ]
+    },
     "read_bytes": {},
     "compressed": {
         "rows": [np.zeros(3, I32), *(vector(0, 1, 0, v, dtype=I32) for v in (-1, 4, 2**31 - 1))],
@@ -248,7 +262,8 @@ def test_outputs_are_never_converted(entry, name):
 
 @pytest.mark.parametrize(("entry", "name"), [(entry, name) for entry in VALID for name in VALID[entry]()])
 def test_things_of_another_kind_are_refused(entry, name):
-    for wrong in ("text", object(), [[1.0]], np.zeros((1, 1, 1, 1), F32)):
+    lists = [] if entry == "encode_strings" else [[[1.0]]]  # which takes any, and looks for text in them
+    for wrong in ("text", object(), *lists, np.zeros((1, 1, 1, 1), F32)):
         with pytest.raises(TypeError, match="incompatible function arguments"):
             call(entry, VALID[entry]() | {name: wrong})
 

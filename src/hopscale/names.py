@@ -47,7 +47,7 @@ def name_array(names: Iterable[Hashable]) -> NDArray[Any]:
     # uint64 reaches past int64, where a cast would wrap around to negative names.
     if isinstance(names, np.ndarray) and names.dtype.kind in "iu" and int(names.max(initial=0)) < 2**63:
         return names.astype(np.int64)
-    listed = names.tolist() if isinstance(names, np.ndarray) else list(names)
+    listed = names.tolist() if isinstance(names, np.ndarray) else names if type(names) is list else list(names)
     kinds = set(map(type, listed))
     if not kinds <= {str, int}:
         listed = [name.item() if isinstance(name, (np.integer, np.floating, np.str_)) else name for name in listed]
@@ -144,7 +144,8 @@ def _positions_by_hash(column: list[Any], names: list[Any]) -> NDArray[np.int32]
     try:
         if 8 * len(column) < len(names):  # only those that are asked for
             asked = set(column)
-            row = {name: at for at, name in enumerate(names) if name in asked}
+            is_asked = np.fromiter(map(asked.__contains__, names), dtype=bool, count=len(names))
+            row = {names[at]: at for at in np.flatnonzero(is_asked).tolist()}
         else:
             row = dict(zip(names, range(len(names)), strict=True))
         return np.fromiter(map(row.get, column, repeat(-1)), dtype=np.int32, count=len(column))
@@ -188,6 +189,8 @@ def factorized(array: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
             offsets = array - low if low else array
             present = np.zeros(span, dtype=bool)
             present[offsets] = True
+            if present.all():
+                return offsets.astype(np.int32), np.arange(low, low + span)
             return (np.cumsum(present, dtype=np.int32) - np.int32(1))[offsets], np.flatnonzero(present) + low
     # Sorting took 1.6 s where numpy.unique (2.4) took 6.9 s, for 2·10^7 names.
     ordered = np.sort(array)

@@ -1,6 +1,7 @@
 // Python's view of the kernels: checked structs and NumPy arrays in and out, the interpreter's lock released.
 #include "module.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -184,6 +185,92 @@ nb::object bound_encode_features(const nb::bytes &data) {
                           joined(coded->values.names));
 }
 
+nb::object as_codes(std::optional<CodedCells> &&coded) {
+    if (PyErr_Occurred()) throw nb::python_error();
+    if (!coded) return nb::none();
+    return nb::make_tuple(owned(std::move(coded->codes)), joined(coded->names));
+}
+
+// Text of a list or tuple of lists or tuples, all of which hold nothing else. Python's lock is kept: no code of
+// Python's runs between two names, other than that of a signal's handler, before which all names have been copied.
+nb::object encode_strings(const nb::object &groups) {
+    const auto is_sequence = [](PyObject *o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); };
+    if (!is_sequence(groups.ptr())) throw nb::next_overload();
+    std::size_t count = 0;
+    for (Py_ssize_t at = 0; at < PySequence_Fast_GET_SIZE(groups.ptr()); ++at) {
+        PyObject *group = PySequence_Fast_GET_ITEM(groups.ptr(), at);
+        if (!is_sequence(group)) return nb::none();
+        count += std::size_t(PySequence_Fast_GET_SIZE(group));
+    }
+    Py_ssize_t group_at = 0, at = 0;
+    const auto next = [&](std::size_t, Name &name) {
+        for (; group_at < PySequence_Fast_GET_SIZE(groups.ptr()); ++group_at, at = 0) {
+            PyObject *group = PySequence_Fast_GET_ITEM(groups.ptr(), group_at);
+            if (!is_sequence(group)) return false;
+            if (at == PySequence_Fast_GET_SIZE(group)) continue;
+            PyObject *text = PySequence_Fast_GET_ITEM(group, at++);
+            if (!PyUnicode_CheckExact(text)) return false;
+            Py_ssize_t size = 0;
+            const char *begin = PyUnicode_AsUTF8AndSize(text, &size);
+            if (!begin) return PyErr_Clear(), false;                  // half characters
+            const bool is_inside = PyUnicode_IS_COMPACT_ASCII(text);  // behind the head of the object
+            name = {begin, begin + size, is_inside ? reinterpret_cast<const char *>(text) : begin};
+            return true;
+        }
+        return false;  // a signal's handler has made the lists shorter
+    };
+    return as_codes(encode_names(count, next, [] { return PyErr_CheckSignals() != 0; }));
+}
+
+nb::object checked_encode_characters(Matrix<uint32_t> characters) {
+    const auto encode = [&] {
+        nb::gil_scoped_release release;
+        return encode_characters(characters.data(), characters.shape(0), characters.shape(1), interrupted);
+    };
+    return as_codes(encode());
+}
+
+template <typename Offset>
+NameChunk checked_chunk(const nb::ndarray<const Offset, nb::ndim<1>, nb::c_contig, nb::device::cpu> &offsets,
+                        const Vector<uint8_t> &data) {
+    const std::size_t entries = offsets.shape(0);
+    require(entries > 0, "encode_columns: offsets must be one more than the rows");
+    const Offset *at = offsets.data();
+    bool rises = at[0] >= 0 && std::uint64_t(at[entries - 1]) <= data.shape(0);
+    for (std::size_t i = 1; i < entries; ++i) rises &= at[i - 1] <= at[i];
+    require(rises, "encode_columns: offsets must not fall, nor leave the data");
+    NameChunk chunk{entries - 1, nullptr, nullptr, reinterpret_cast<const char *>(data.data()), false};
+    if constexpr (sizeof(Offset) == 4) chunk.narrow = at;
+    else chunk.wide = at;
+    return chunk;
+}
+
+nb::object checked_encode_columns(const std::vector<std::vector<std::pair<nb::object, Vector<uint8_t>>>> &columns) {
+    std::vector<NameColumn> read;
+    std::vector<std::size_t> rows;
+    for (const auto &chunks : columns) {
+        NameColumn &column = read.emplace_back();
+        rows.push_back(0);
+        for (const auto &[offsets, data] : chunks) {
+            nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> narrow;
+            nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> wide;
+            const bool is_narrow = nb::try_cast(offsets, narrow, false);
+            require(is_narrow || nb::try_cast(offsets, wide, false), "encode_columns: offsets must be int32 or int64");
+            column.push_back(is_narrow ? checked_chunk(narrow, data) : checked_chunk(wide, data));
+            rows.back() += column.back().rows;
+        }
+        require(!column.empty(), "encode_columns: columns must have chunks");
+        column.back().is_last = true;
+    }
+    require(!rows.empty() && std::count(rows.begin(), rows.end(), rows[0]) == std::ptrdiff_t(rows.size()),
+            "encode_columns: columns must be of one length");
+    const auto encode = [&] {
+        nb::gil_scoped_release release;
+        return encode_columns(read, rows[0], interrupted);
+    };
+    return as_codes(encode());
+}
+
 // At most `size` bytes of a file, in huge pages.
 nb::bytes read_bytes(const nb::object &file, std::size_t size) {
     if (!nb::hasattr(file, "readinto")) throw nb::next_overload();
@@ -264,6 +351,9 @@ NB_MODULE(_native, m) {
           "seed"_a, "stream"_a, "stop"_out);
     m.def("encode_text", &checked_encode_text, "data"_a, "start"_a, "delimiter"_a.none(), "groups"_a);
     m.def("encode_features", &bound_encode_features, "data"_a);
+    m.def("encode_strings", &encode_strings, "groups"_a);
+    m.def("encode_characters", &checked_encode_characters, "characters"_a);
+    m.def("encode_columns", &checked_encode_columns, "columns"_a);
     m.def("read_bytes", &read_bytes, "file"_a, "size"_a);
     bind_compressed<std::int32_t>(m);
     bind_compressed<std::int64_t>(m);

@@ -24,13 +24,18 @@ constexpr std::size_t ROWS_PER_LOOK = 1 << 14;
 constexpr std::size_t WORTH_A_THREAD = std::size_t(1) << 22;
 constexpr std::uint64_t ONES = 0x0101010101010101u, HIGH = 0x80 * ONES;
 
-// Eight bytes, the first in the lowest bits; past the end there are line feeds.
-std::uint64_t word(const char *p, const char *end) {
-    char padded[8] = {'\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n'};
-    if (end - p < 8) p = static_cast<const char *>(std::memcpy(padded, p, std::size_t(end - p)));
+// Eight bytes, the first in the lowest bits.
+std::uint64_t eight(const char *p) {
     std::uint64_t w = 0;
     for (int i = 0; i < 8; ++i) w |= std::uint64_t(std::uint8_t(p[i])) << 8 * i;
     return w;
+}
+
+// The same; past the end there are line feeds.
+std::uint64_t word(const char *p, const char *end) {
+    char padded[8] = {'\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n'};
+    if (end - p < 8) p = static_cast<const char *>(std::memcpy(padded, p, std::size_t(end - p)));
+    return eight(p);
 }
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t w) {
@@ -61,6 +66,26 @@ std::uint64_t below(std::uint64_t w, std::uint64_t limit) { return (w - limit * 
 std::uint64_t same(std::uint64_t w, char c) { return below(w ^ std::uint8_t(c) * ONES, 1); }
 
 std::uint64_t line_ends(std::uint64_t w) { return same(w, '\n'); }
+
+// The cell of a name whose end is known, as `cell_until` would find it; none if there is a line feed in it. Bytes from
+// `readable` on may be read.
+std::optional<Cell> whole_cell(const Name &name) {
+    std::uint64_t hash = 0, feeds = 0;
+    const char *p = name.begin;
+    for (; name.end - p >= 8; p += 8) {
+        const std::uint64_t w = eight(p);
+        feeds |= line_ends(w);
+        hash = mixed(hash, w);
+    }
+    std::uint64_t rest = 0;
+    if (const std::ptrdiff_t count = name.end - p; count > 0) {
+        rest = name.end - name.readable >= 8 ? eight(name.end - 8) >> 8 * (8 - count)
+                                             : word(p, name.end) & ((std::uint64_t(1) << 8 * count) - 1);
+        feeds |= line_ends(rest);
+    }
+    if (feeds) return {};
+    return Cell{name.begin, name.end, mixed(hash, rest)};
+}
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
@@ -106,10 +131,15 @@ public:
 
     bool append(const Dictionary &other) {
         const std::size_t before = codes.size();
-        for (const char *p = other.names.data(), *end = p + other.names.size(); p < end; ++p) {
-            const Cell name = cell_until(p, end, line_ends);
-            if (!add(name)) return false;
-            p = name.end;
+        for (const char *p = other.names.data(), *end = p + other.names.size(); p < end;) {
+            Cell batch[BATCH];
+            std::size_t size = 0;
+            for (; size < BATCH && p < end; p = batch[size++].end + 1) {
+                batch[size] = cell_until(p, end, line_ends);
+                prefetch(batch[size]);
+            }
+            for (std::size_t i = 0; i < size; ++i)
+                if (!add(batch[i])) return false;
         }
         const LargeVector<std::int32_t> here(codes.begin() + std::ptrdiff_t(before), codes.end());
         codes.resize(before + other.codes.size());
@@ -182,7 +212,140 @@ bool read(const char *p, const char *end, char delimiter, const std::vector<int>
     return add_batch();
 }
 
+// Names from a source that writes them one after the other into the room for a batch; false if one of them has a line
+// feed, is longer than cells may be or is none, or if told to stop.
+bool read_names(std::size_t count, const NextName &next, Dictionary &to, const Stop &stop) {
+    to.codes.reserve(count);
+    Cell batch[BATCH];
+    for (std::size_t done = 0, size = 0; done < count; done += size) {
+        if (done / BATCH % (ROWS_PER_LOOK / BATCH) == 0 && stop()) return false;
+        size = std::min(BATCH, count - done);
+        for (std::size_t i = 0; i < size; ++i) {
+            Name name;
+            if (!next(i, name) || name.end - name.begin > LONGEST_CELL) return false;
+            const auto cell = whole_cell(name);
+            if (!cell) return false;
+            batch[i] = *cell;
+            to.prefetch(batch[i]);
+        }
+        for (std::size_t i = 0; i < size; ++i)
+            if (!to.add(batch[i])) return false;
+    }
+    return true;
+}
+
+// The UTF-8 bytes of a character; none for half characters and what is past the last one.
+int utf8(std::uint32_t c, char *to) {
+    if (c < 0x80) return *to = char(c), 1;
+    if (c < 0x800) return to[0] = char(0xC0 | c >> 6), to[1] = char(0x80 | (c & 0x3F)), 2;
+    if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) return 0;
+    int bytes = 0;
+    if (c < 0x10000) {
+        to[bytes++] = char(0xE0 | c >> 12);
+    } else {
+        to[bytes++] = char(0xF0 | c >> 18);
+        to[bytes++] = char(0x80 | (c >> 12 & 0x3F));
+    }
+    to[bytes++] = char(0x80 | (c >> 6 & 0x3F));
+    to[bytes++] = char(0x80 | (c & 0x3F));
+    return bytes;
+}
+
+// A name of `width` characters, of which those at the end that are zero do not count, as UTF-8 in a room for it.
+bool narrow(const std::uint32_t *from, std::size_t width, char *room, Name &name) {
+    std::uint32_t any = 0;
+    for (std::size_t k = 0; k < width; ++k) room[k] = char(from[k]), any |= from[k];
+    while (width > 0 && from[width - 1] == 0) --width;
+    name = {room, room + width, room};
+    if (any < 0x80) return true;
+    char *end = room;
+    for (std::size_t k = 0; k < width; ++k) {
+        const int bytes = utf8(from[k], end);
+        if (bytes == 0) return false;
+        end += bytes;
+    }
+    name.end = end;
+    return true;
+}
+
+// Rows of some columns of names from one row on, row by row.
+class RowReader {
+public:
+    RowReader(const std::vector<NameColumn> &columns, std::size_t row) : places_(columns.size()) {
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+            places_[c] = {columns[c].data(), row};
+            places_[c].skip();
+        }
+    }
+
+    bool next(Name &name) {
+        Place &place = places_[column_];
+        if (++column_ == places_.size()) column_ = 0;
+        const NameChunk &chunk = *place.chunk;
+        const auto offset = [&chunk](std::size_t at) {
+            return chunk.narrow ? std::int64_t(chunk.narrow[at]) : chunk.wide[at];
+        };
+        name = {chunk.data + offset(place.row), chunk.data + offset(place.row + 1), chunk.data};
+        ++place.row;
+        place.skip();
+        return true;
+    }
+
+private:
+    struct Place {
+        const NameChunk *chunk;
+        std::size_t row;  // in the chunk
+        void skip() {     // the last chunk of a column has a row without end behind its rows
+            for (; row >= chunk->rows && !chunk->is_last; ++chunk) row -= chunk->rows;
+        }
+    };
+    std::vector<Place> places_;
+    std::size_t column_ = 0;
+};
+
+// Two halves at once, if there is enough to do; source(row) reads names from a row on.
+template <typename F>
+std::optional<CodedCells> in_halves(std::size_t rows, std::size_t width, F &&source, const Stop &stop) {
+    const std::size_t middle = rows * width < WORTH_A_THREAD / 8 ? rows : rows / 2;
+    Dictionary found, rest;
+    found.codes.reserve(rows * width);
+    std::atomic<bool> useless = false;
+    auto second = std::async(middle < rows ? std::launch::async | std::launch::deferred : std::launch::deferred, [&] {
+        return read_names((rows - middle) * width, source(middle), rest, [&] { return useless.load(); });
+    });
+    useless = !read_names(middle * width, source(std::size_t(0)), found, stop);
+    if (!second.get() || useless || !found.append(rest)) return {};
+    return std::move(found);
+}
+
 }  // namespace
+
+std::optional<CodedCells> encode_names(std::size_t count, const NextName &next, const Stop &stop) {
+    Dictionary found;
+    if (!read_names(count, next, found, stop)) return {};
+    return std::move(found);
+}
+
+std::optional<CodedCells> encode_columns(const std::vector<NameColumn> &columns, std::size_t rows, const Stop &stop) {
+    const auto source = [&](std::size_t row) -> NextName {
+        return [reader = RowReader(columns, row)](std::size_t, Name &name) mutable { return reader.next(name); };
+    };
+    return in_halves(rows, columns.size(), source, stop);
+}
+
+std::optional<CodedCells> encode_characters(const std::uint32_t *characters, std::size_t count, std::size_t width,
+                                            const Stop &stop) {
+    if (width > std::size_t(LONGEST_CELL)) return {};
+    const auto source = [&](std::size_t row) -> NextName {
+        return [from = characters + row * width, width, room = std::string(BATCH * 4 * width, 0)](std::size_t i,
+                                                                                                  Name &name) mutable {
+            const bool fits = narrow(from, width, &room[i * 4 * width], name);
+            from += width;
+            return fits;
+        };
+    };
+    return in_halves(count, 1, source, stop);
+}
 
 std::optional<std::vector<CodedCells>> encode_text(std::string_view text, std::optional<char> delimiter,
                                                    const std::vector<int> &groups, const Stop &stop) {
@@ -190,6 +353,7 @@ std::optional<std::vector<CodedCells>> encode_text(std::string_view text, std::o
     const std::size_t middle = text.size() < WORTH_A_THREAD ? text.npos : text.find('\n', text.size() / 2);
     const char *begin = text.data(), *end = begin + text.size(), *cut = middle == text.npos ? end : begin + middle + 1;
     std::vector<Dictionary> found(n_groups), rest(n_groups);
+    for (Dictionary &dictionary : found) dictionary.codes.reserve(text.size() / 8);  // to grow would be to copy
     const auto read_rows = delimiter ? read<false> : read<true>;
     const char sign = delimiter.value_or(' ');
     std::atomic<bool> useless = false;  // what the other thread reads
@@ -197,8 +361,14 @@ std::optional<std::vector<CodedCells>> encode_text(std::string_view text, std::o
                             cut, end, sign, std::cref(groups), std::ref(rest), [&] { return useless.load(); });
     useless = !read_rows(begin, cut, sign, groups, found, stop);
     if (useless || !plain.get()) return {};
+    std::vector<std::future<bool>> joined;
     for (std::size_t g = 0; g < n_groups; ++g)
-        if (!found[g].append(rest[g])) return {};
+        joined.push_back(
+            std::async(g > 0 && cut < end ? std::launch::async | std::launch::deferred : std::launch::deferred,
+                       [&, g] { return found[g].append(rest[g]); }));
+    bool fits = true;
+    for (auto &one : joined) fits &= one.get();
+    if (!fits) return {};
     return std::vector<CodedCells>(std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
 }
 

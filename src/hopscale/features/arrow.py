@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,13 @@ def one_dictionary(column: Any) -> Any:
 
     if not pa.types.is_dictionary(column.type):
         return column.dictionary_encode()
+    # Chunks that were encoded at once have one dictionary in memory: each is looked at once.
+    groups = [list(own) for _, own in groupby(column.chunks, key=_memory_of_dictionary)]
+    if len(groups) < column.num_chunks:
+        ordered = column.type.ordered
+        joined = [(pa.concat_arrays([chunk.indices for chunk in own]), own[0].dictionary) for own in groups]
+        chunks = [pa.DictionaryArray.from_arrays(codes, values, ordered=ordered) for codes, values in joined]
+        column = pa.chunked_array(chunks, type=column.type)
     if column.num_chunks < 2:
         return column
     try:
@@ -51,6 +59,14 @@ def one_dictionary(column: Any) -> Any:
         pa.ArrowInvalid,
     ):  # of some kinds of values; too many for the type of the codes
         return column.cast(column.type.value_type).dictionary_encode()
+
+
+def _memory_of_dictionary(chunk: Any) -> tuple[Any, ...]:
+    """Where the text of a dictionary lies; dictionaries of other values are all taken for different."""
+    values = chunk.dictionary
+    if str(values.type) not in ("string", "large_string"):
+        return (object(),)
+    return values.offset, len(values), *(buffer and (buffer.address, buffer.size) for buffer in values.buffers())
 
 
 @contextmanager

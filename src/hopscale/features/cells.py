@@ -17,8 +17,8 @@ __all__ = [
     "UNITS",
     "DateFormat",
     "NumberFormat",
+    "are_missing_texts",
     "date_format",
-    "is_missing_text",
     "number_format",
     "separator_of",
     "split",
@@ -45,6 +45,7 @@ _PLAIN = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _DECIMAL_COMMA = re.compile(r"[-+]?(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+),\d+|[-+]?[1-9]\d{0,2}(?:\.\d{3}){2,}")
 _LEADING_ZERO = re.compile(r"[-+]?0\d")
+_ZERO_BEFORE = re.compile(r"\n0\d")  # in lines
 
 _TIME = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:[AaPp][Mm])?\s*(?:Z|UTC|[-+]\d{2}:?\d{2})?)?"
 _YEAR_FIRST = re.compile(rf"(\d{{4}})([-/.])(\d{{1,2}})(?:\2(\d{{1,2}}){_TIME})?")
@@ -56,17 +57,18 @@ _NAMED = re.compile(
 )
 
 _BRACKETS = re.compile(r"[\[({].*[\])}]", re.DOTALL)
+_OPENING = frozenset("[({")
 _BETWEEN = "\x1e"  # stands between texts
 _WORD = re.compile(r"\w\w+|[^\W\x00-\x7f]|\x1e")
 
 
-def is_missing_text(text: str) -> bool:
-    """Whether a text stands for nothing in files of all sorts.
+def are_missing_texts(texts: Sequence[str]) -> NDArray[np.bool_]:
+    """Whether each of some texts stands for nothing in files of all sorts.
 
-    >>> is_missing_text("N/A"), is_missing_text("-"), is_missing_text("no")
-    (True, True, False)
+    >>> are_missing_texts(["N/A", "-", "no"])
+    array([ True,  True, False])
     """
-    return len(text) < 8 and text.casefold() in _MISSING
+    return np.array([len(text) < 8 and text.casefold() in _MISSING for text in texts], dtype=bool)
 
 
 # Numbers.
@@ -84,7 +86,7 @@ class NumberFormat:
         if not self.comma and not self.unit:
             try:
                 numbers = np.array(list(map(float, texts)), dtype=np.float64)
-                if not any("_" in text for text in texts):  # which Python alone allows within numbers
+                if "_" not in "\n".join(texts):  # which Python alone allows within numbers
                     return np.where(np.isfinite(numbers), numbers, np.nan)
             except ValueError:
                 pass
@@ -140,7 +142,8 @@ def number_format(texts: Sequence[str], counts: NDArray[Any]) -> NumberFormat | 
 
 def _are_plain(texts: Sequence[str]) -> bool:
     """Whether all texts are numbers as Python writes them, as nearly all are."""
-    if any("_" in text or (text[:1] == "0" and text[1:2].isdigit()) for text in texts):
+    lines = "\n" + "\n".join(texts)
+    if "_" in lines or _ZERO_BEFORE.search(lines):
         return False
     try:
         return bool(texts) and bool(np.isfinite(list(map(float, texts))).all())
@@ -226,9 +229,15 @@ def date_format(texts: Sequence[str], counts: NDArray[Any]) -> DateFormat | None
     >>> date_format(["31/12/2020", "2021-02-01", "3 May 2020"], np.ones(3))
     DateFormat(order='ymd+named+dmy')
     """
-    enough = ENOUGH * counts.sum()
-    if counts[[_may_be_day(text) for text in texts]].sum() < enough:
-        return None
+    left = total = counts.sum()
+    enough = ENOUGH * total
+    for text, count in zip(texts, counts.tolist(), strict=True):
+        if not _may_be_day(text):
+            left -= count
+            if left < enough:
+                return None
+    if enough and counts[~np.isnat(DateFormat("ymd").parse(texts))].sum() == total:
+        return DateFormat("ymd")
     read = {
         order: float(counts[~np.isnat(DateFormat(order).parse(texts))].sum())
         for order in ("ymd", "compact", "named", "dmy", "mdy")
@@ -266,8 +275,8 @@ def separator_of(texts: Sequence[str], counts: NDArray[Any]) -> str | None:
     >>> separator_of(["Well, it depends on what you mean", "Yes, and that is all I say"], np.ones(2)) is None
     True
     """
-    total = counts.sum()
-    if sum(count for text, count in zip(texts, counts, strict=True) if _BRACKETS.fullmatch(text)) >= ENOUGH * total:
+    in_brackets = [at for at, text in enumerate(texts) if text[:1] in _OPENING and _BRACKETS.fullmatch(text)]
+    if counts[in_brackets].sum() >= ENOUGH * counts.sum():
         return "[]"
     for separator in ";|,":
         several = [text for text in texts if separator in text.strip(separator + " ")]

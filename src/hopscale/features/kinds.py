@@ -16,8 +16,8 @@ from hopscale.features.cells import (
     BOOLEANS,
     ENOUGH,
     NumberFormat,
+    are_missing_texts,
     date_format,
-    is_missing_text,
     number_format,
     separator_of,
     vector_in,
@@ -66,7 +66,7 @@ def without_missing_texts(column: Column) -> tuple[Column, list[str]]:
     if column.form != "text":
         return column, []
     texts, counts = np.asarray(column.values), column.counts()
-    missing = np.array(list(map(is_missing_text, texts.tolist())), dtype=bool)
+    missing = are_missing_texts(texts.tolist())
     others = counts[~missing].sum()
     if "NA" in texts[missing].tolist() and others:
         codes = sum(n for text, n in zip(texts[~missing], counts[~missing], strict=True) if _COUNTRY.fullmatch(text))
@@ -165,7 +165,10 @@ def _of_texts(name: str, values: NDArray[Any], counts: NDArray[Any], limits: Lim
     has_decimals = any(number % 1 for numbers in vectors for number in numbers)
     if has_decimals and len(vectors) >= ENOUGH * len(first) and len(set(map(len, vectors))) == 1:
         return Guess("vector", f"cells are vectors of {len(vectors[0])} numbers as text")
-    plain, days = number_format(texts, cells), date_format(texts, cells)
+    plain = number_format(texts, cells)
+    # Numbers are days if they are written as 20240131 is.
+    may_be_days = plain is None or cells[[len(text) == 8 for text in texts]].sum() >= ENOUGH * total
+    days = date_format(texts, cells) if may_be_days else None
     if days is not None and (plain is None or days.order == "compact"):
         read = cells[~np.isnat(days.parse(texts))].sum()
         return Guess("date", _told("dates", days.words, total - read, texts, ~np.isnat(days.parse(texts))))
@@ -201,5 +204,9 @@ def _sampled(texts: list[str]) -> list[int]:
     share = len(texts) // _SAMPLE
     if share < 2:
         return list(range(len(texts)))
-    hashes = (zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in texts)
-    return [row for row, number in enumerate(hashes) if number % share == 0] or list(range(len(texts)))
+    try:
+        encoded = list(map(str.encode, texts))
+    except UnicodeEncodeError:  # half characters
+        encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    hashes = np.fromiter(map(zlib.crc32, encoded), dtype=np.int64, count=len(encoded))
+    return np.flatnonzero(hashes % share == 0).tolist() or list(range(len(texts)))

@@ -29,7 +29,7 @@ class ArrowTable:
         self.role, self._table = role, arrow_table(source, role, _COLUMNS)
         import pyarrow as pa
 
-        self._types = pa.types
+        self._types, self._view = pa.types, pa.string_view() if hasattr(pa, "string_view") else None
         # pandas sends its index along when it is more than a row number; it is not data of the user's.
         kept = [name for name in self._table.column_names if not name.startswith("__index_level_")]
         self.names_of_columns = kept
@@ -43,6 +43,9 @@ class ArrowTable:
             how = "no" if name not in self.names_of_columns else "more than one"
             raise GraphError(f"{self.role} has {how} column {in_short(name)}; its columns are {self.names_of_columns}")
         column = self._table.column(name)
+        if column.type == self._view:  # polars' own, of which Arrow knows less
+            with arrow_errors(self.role, _COLUMNS):
+                column = column.cast("large_string")
         if column.null_count and not nulls:
             row = column.is_null().to_pylist().index(True)
             raise GraphError(
@@ -82,6 +85,10 @@ class ArrowTable:
         is_text = types.is_string(content) or types.is_large_string(content)
         if kind != columns[1].type or not (is_text or types.is_integer(kind)):
             return both_ends(self.names(first, 0), self.names(second, 0), self.role)
+        if is_text and not types.is_dictionary(kind):
+            text = _text_names(columns)
+            if text is not None:
+                return text.reshaped(2)
         with arrow_errors(self.role, _COLUMNS):  # one below the other, their names are numbered at once
             names = self._named(pa.chunked_array([chunk for column in columns for chunk in column.chunks], kind))
         return replace(names, codes=names.codes.reshape(2, -1).T)
@@ -135,6 +142,10 @@ class ArrowTable:
             return Names.of(numbers)
         if not len(column):
             return Names.of([])
+        if types.is_string(column.type) or types.is_large_string(column.type):
+            text = _text_names([column])
+            if text is not None:
+                return text
         column = one_dictionary(column)
         # Each name becomes a Python object once, however often it occurs.
         names = column.chunk(0).dictionary
@@ -145,3 +156,19 @@ class ArrowTable:
             return Names(codes, vocabulary)
         distinct = Names.of(vocabulary.tolist())  # dictionaries of other makers may repeat a value
         return distinct.with_codes(distinct.codes[codes])
+
+
+def _text_names(columns: list[Any]) -> Names | None:
+    """Columns of text without gaps, row by row, None if some of it is not plain."""
+    chunks = [column.chunks if hasattr(column, "chunks") else [column] for column in columns]
+    return Names.of_chunks([list(map(_text_chunk, own)) for own in chunks]) if chunks[0] else None
+
+
+def _text_chunk(chunk: Any) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+    """Offsets and bytes of an array of text without gaps."""
+    _, offsets, data = chunk.buffers()
+    kind = np.int64 if "large" in str(chunk.type) else np.int32
+    if not len(chunk) or offsets is None:
+        return np.zeros(1, dtype=kind), np.empty(0, dtype=np.uint8)
+    at = np.frombuffer(offsets, dtype=kind, count=len(chunk) + 1, offset=chunk.offset * np.dtype(kind).itemsize)
+    return at, np.empty(0, dtype=np.uint8) if data is None or not data.size else np.frombuffer(data, dtype=np.uint8)

@@ -198,8 +198,11 @@ def entries_by_node(features: Mapping[Any, Any]) -> FeatureEntries:
     return FeatureEntries(listed, rows, named, None if values is None else amounts(values, "value", where))
 
 
-def _names_in(groups: Iterable[Iterable[Hashable]]) -> Names:
+def _names_in(groups: Sequence[Iterable[Hashable]]) -> Names:
     """All names of some lists, one list after the other, as one column."""
+    text = Names.of_text(groups)
+    if text is not None:
+        return text
     if set(map(type, chain.from_iterable(groups))) == {int}:
         with suppress(OverflowError):  # numbers past int64 are names like any other
             return Names.of(np.fromiter(chain.from_iterable(groups), dtype=np.int64))
@@ -224,7 +227,7 @@ def _endpoints(edges: Any) -> Names:
         hint = "; a table with other columns goes to from_tables(edges)" if has_index(edges) else hint
         raise GraphError(f"edges must have two columns, but has shape {pairs.shape}{hint}")
     ends = ends.reshaped(2)
-    if ends.vocabulary.dtype != np.int64:
+    if ends.vocabulary.dtype != np.int64 and set(map(type, ends.vocabulary.tolist())) != {str}:
         missing = np.array([is_missing(name) for name in ends.vocabulary.tolist()])
         if missing.any():
             row = int(np.argmax(missing[ends.codes].any(axis=1)))

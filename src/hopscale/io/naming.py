@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hopscale._core import _native
 from hopscale.exceptions import GraphError, ParameterError, in_short
 from hopscale.names import Coder, factorized, name_array, positions, shown_name, whole_numbers
 
@@ -55,13 +56,20 @@ class Names:
         """
         if isinstance(values, Mapping):  # its keys are distinct
             return cls(np.arange(len(values), dtype=np.int32), name_array(values))
-        if isinstance(values, list) and set(map(type, values)) == {int}:
-            values = name_array(values)
+        if isinstance(values, list):
+            text = cls.of_text([values])
+            if text is not None:
+                return text
+            if set(map(type, values)) == {int}:
+                values = name_array(values)
         if isinstance(values, np.ndarray):
             whole = whole_numbers(values)
             if whole is not None:
                 codes, vocabulary = factorized(whole)
                 return cls(codes, vocabulary, is_ordered=True)
+            text = cls._of_text_array(values)
+            if text is not None:
+                return text
             pieces = np.array_split(values, len(values) // 65536 + 1)
             values = chain.from_iterable(map(np.ndarray.tolist, pieces))
         coder = Coder()
@@ -69,6 +77,38 @@ class Names:
             return cls(coder.codes(values), name_array(coder))
         except TypeError as error:
             raise GraphError(f"names of nodes and features must be hashable ({error})") from None
+
+    @classmethod
+    def of_text(cls, groups: Sequence[Any]) -> Names | None:
+        """Column of the text in some lists, one list after the other; None if there is anything but plain text.
+
+        Examples
+        --------
+        >>> Names.of_text([["b", "a"], ["b"]]).codes, Names.of_text([["b", 1]])
+        (array([0, 1, 0], dtype=int32), None)
+        """
+        return cls._coded(_native.encode_strings(groups if isinstance(groups, (list, tuple)) else list(groups)))
+
+    @classmethod
+    def of_chunks(cls, columns: Sequence[Sequence[tuple[NDArray[Any], NDArray[np.uint8]]]]) -> Names | None:
+        """Columns of text row by row, in chunks of offsets and bytes as Arrow has them; None if it is not plain."""
+        return cls._coded(_native.encode_columns(columns))
+
+    @classmethod
+    def _coded(cls, found: tuple[NDArray[np.int32], bytes] | None) -> Names | None:
+        """Column from codes and the bytes of distinct names in the order of first occurrence, a line each, if any."""
+        if found is None or not len(found[0]):
+            return None
+        return cls(found[0], name_array(found[1].decode().split("\n")), is_ordered=True)
+
+    @classmethod
+    def _of_text_array(cls, values: NDArray[Any]) -> Names | None:
+        if values.dtype.kind == "U" and values.ndim == 1 and values.dtype.itemsize and len(values):
+            plain = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
+            return cls._coded(_native.encode_characters(plain.view(np.uint32).reshape(len(values), -1)))
+        if values.dtype == object and values.ndim == 1 and len(values) and type(values[0]) is str:
+            return cls.of_text([values.tolist()])
+        return None
 
     @classmethod
     def each(cls, names: NDArray[Any]) -> Names:

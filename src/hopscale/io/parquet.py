@@ -21,6 +21,8 @@ from hopscale.io.tables import edge_columns, feature_entries
 
 __all__ = ["is_parquet", "parquet_edges", "parquet_features", "parquet_labels", "parquet_table"]
 
+_CODED = 4  # bytes a cell takes at most where all cells are stored as codes
+_MOST_PARTS = 64  # of a file, whose dictionaries are looked at
 _INDEX = "__index_level_0__"  # what pandas calls an index without a name
 
 
@@ -30,7 +32,7 @@ def is_parquet(data: bytes) -> bool:
 
 
 def parquet_table(data: bytes, path: str | os.PathLike[str], max_unpacked: Any = None, *, by_node: bool) -> Any:
-    """Content of a Parquet file as a table of Arrow's; text comes as codes and a dictionary.
+    """Content of a Parquet file as a table of Arrow's; text that repeats comes as codes and a dictionary.
 
     An index that pandas has written is a column like the others if it may name the nodes of a table ``by_node``:
     if it is text, or if there is but one column beside it.
@@ -44,11 +46,15 @@ def parquet_table(data: bytes, path: str | os.PathLike[str], max_unpacked: Any =
         file = pq.ParquetFile(pa.BufferReader(data))
         unpacked = sum(file.metadata.row_group(at).total_byte_size for at in range(file.metadata.num_row_groups))
         schema = file.schema_arrow
-        check_unpacked(max(unpacked, 4 * file.metadata.num_rows), unpacked_limit(len(data), max_unpacked), path)
+        limit = unpacked_limit(len(data), max_unpacked)
+        check_unpacked(max(unpacked, 4 * file.metadata.num_rows), limit, path)
         texts = [
             field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
         ]
-        table = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts).read()
+        coded = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts, pre_buffer=False)
+        plain = set(_plain_columns(coded, texts, limit))
+        dictionaries = [name for name in texts if name not in plain]
+        table = pq.ParquetFile(pa.BufferReader(data), read_dictionary=dictionaries).read()
     except (HopscaleError, MemoryError):
         raise
     except Exception as error:  # Arrow raises all kinds of them
@@ -57,6 +63,34 @@ def parquet_table(data: bytes, path: str | os.PathLike[str], max_unpacked: Any =
         names = ["index" if name == _INDEX else name for name in schema.names]
         table = table.rename_columns(names).select(["index", *(name for name in names if name != "index")])
     return table
+
+
+def _plain_columns(coded: Any, texts: list[str], limit: int) -> list[str]:
+    """Columns of text that are quicker read as they are: most of their cells are not stored as codes.
+
+    Codes can stand for any amount of text, of which the dictionaries tell the most; a row is enough to see these.
+    """
+    import pyarrow.compute as pc
+
+    parts = [coded.metadata.row_group(at) for at in range(coded.metadata.num_row_groups)]
+    if not texts or len(parts) > _MOST_PARTS or not coded.metadata.num_rows:
+        return []
+    sizes = dict.fromkeys(texts, 0)
+    for part in parts:
+        for column in map(part.column, range(part.num_columns)):
+            if column.path_in_schema in sizes:
+                sizes[column.path_in_schema] += column.total_uncompressed_size
+    plain = [name for name, size in sizes.items() if size > _CODED * coded.metadata.num_rows]
+    most = sum(sizes[name] for name in plain)
+    for at, part in enumerate(parts if plain else []):
+        row = next(coded.iter_batches(batch_size=1, row_groups=[at], columns=plain, use_threads=False), None)
+        if row is None:
+            continue
+        if sorted(row.schema.names) != sorted(plain):  # names that occur twice, or have a point in them
+            return []
+        longest = [pc.max(pc.binary_length(column.dictionary)).as_py() for column in row.columns]
+        most += part.num_rows * sum(length or 0 for length in longest)
+    return plain if most <= limit else []
 
 
 def parquet_edges(
