@@ -142,7 +142,7 @@ class TestRoundTrip:
     @pytest.mark.parametrize(
         "classes",
         [
-            ["tea", "go", "größer, als"],
+            ["tea", "go", "größer, "mehr""],
             [3, 1, 7],
             [True, False],
             [0.5, 1.5, 2.0],

@@ -85,8 +85,8 @@ def predict(
         console.say(described(graph))
         if np.array_equal(ids, learner.node_ids_):
             warn(
-                "the files have the nodes of the fit, and are taken for another graph: without files, answers for these "
-                "nodes use what is known of their neighbours' labels as well"
+                "the files have the nodes of the fit, and are taken for another graph: without files, answers for "
+                "these nodes use what is known of their neighbours' labels as well"
             )
         outputs, seconds = timed(lambda: learner._outputs_of(graph))
     write_predictions(learner, ids, outputs, output, file_format)
