@@ -194,7 +194,7 @@ class TestClassify:
         (tmp_path / "new-edges.csv").write_text("source,target\nx1,x2\n")
         arguments = ["--edges", tmp_path / "edges.csv", "--nodes", tmp_path / "people.csv", "--label-column", "team"]
         succeeded("classify", *arguments, "--inputs", "features", "--save", tmp_path / "m", "-q")
-        new = ["--edges", tmp_path / "new-edges.csv", "--nodes", tmp_path / "new.csv"]
+        new = ["--edges", tmp_path / "new-edges.csv", "--nodes", tmp_path / "new.csv", "--header"]
         succeeded("predict", tmp_path / "m", *new, "-o", tmp_path / "p.csv", "-q")
         _, rows = rows_of(tmp_path / "p.csv")
         assert [row[:2] for row in rows] == [["x1", "red"], ["x2", "blue"]]

@@ -90,9 +90,15 @@ class TensorFile:
         return self._prefix + name in self._tensors.keys()  # noqa: SIM118 (not a mapping)
 
     def numbers(
-        self, name: str, shape: tuple[int, ...], *, least: float = -math.inf, dtypes: Sequence[str] = ()
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        *,
+        least: float = -math.inf,
+        largest: float = math.inf,
+        dtypes: Sequence[str] = (),
     ) -> NDArray[Any]:
-        """A tensor of finite numbers of at least ``least``, of one of some types."""
+        """A tensor of finite numbers of at least ``least``, and within ±``largest``, of one of some types."""
         expected = dtypes or (self.dtypes.get(name, "F32"),)
         found = self.kind(name)
         if found[0] not in expected or found[1] != shape:
@@ -105,6 +111,8 @@ class TensorFile:
             raise self.wrong(f"the tensor {name!r} has values that are not finite")
         if tensor.min(initial=0.0) < least:
             raise self.wrong(f"the tensor {name!r} has values below {least:g}")
+        if largest < math.inf and np.abs(tensor).max(initial=0.0) > largest:
+            raise self.wrong(f"the tensor {name!r} has values beyond ±{largest:g}")
         return tensor
 
     def names(self, name: str) -> NDArray[Any]:

@@ -158,7 +158,7 @@ def _restored(file: ModelFile) -> GraphPredictor:
     if isinstance(model, GraphClassifier):
         model.classes_ = stored_classes(file)
         count = len(model.classes_)
-        first, second = stored_numbers(file, "'temperatures'", file.fact("temperatures"), 2, above=0)
+        first, second = stored_numbers(file, "'temperatures'", file.fact("temperatures"), 2, above=1e-9, below=1e9)
         model.temperatures_ = first, second
     model.head_ = stored_head(file, model.heads, model.inputs_, count)
     shape, least = ((n, count), 0.0) if isinstance(model, NodeClassifier) else ((n,), -np.inf)

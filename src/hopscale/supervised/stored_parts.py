@@ -26,6 +26,8 @@ __all__ += ["stored_inputs", "stored_numbers", "stored_report"]
 State = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # tensors, and facts that JSON can hold
 
 REAL = ("F64", "F32")
+# Beyond these, which no fit comes near, sums of products would not be finite.
+_LARGEST_INPUT, _LARGEST_WEIGHT = 1e40, 1e100
 # Types that names of classes may have; text has the width that it needs, and everything else is "object".
 _CLASS_TYPES = ("bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)), "float32", "float64")
 
@@ -33,12 +35,13 @@ _CLASS_TYPES = ("bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (
 # Numbers and records.
 
 
-def stored_numbers(file: TensorFile, what: str, values: Any, count: int, *, above: float = -math.inf) -> list[float]:
-    """So many finite numbers, from JSON."""
+def stored_numbers(
+    file: TensorFile, what: str, values: Any, count: int, *, above: float = -math.inf, below: float = math.inf
+) -> list[float]:
+    """So many numbers between two bounds, from JSON."""
     listed = values if isinstance(values, list) else []
-    if len(listed) != count or not all(type(x) in (int, float) and math.isfinite(x) and x > above for x in listed):
-        least = "" if above == -math.inf else f" above {above:g}"
-        raise file.wrong(f"{what} is not {count} finite number(s){least}")
+    if len(listed) != count or not all(type(x) in (int, float) and above < x < below for x in listed):
+        raise file.wrong(f"{what} is not {count} number(s) between {above:g} and {below:g}")
     return [float(x) for x in listed]
 
 
@@ -151,9 +154,12 @@ def stored_inputs(file: TensorFile, dimensions: int | None, n_features: int) -> 
     kind = given["kind"]
     if (kind == "features") != (dimensions is None):
         raise file.wrong(f"its inputs are {kind}, and there is {'no' if dimensions is None else 'an'} embedder")
-    [scale] = stored_numbers(file, "'scale' of the inputs", [given["scale"]], 1, above=0)
-    center = file.numbers("center", (dimensions or 0,), dtypes=REAL)
-    idf = file.numbers("idf", (0 if kind == "vectors" else n_features,), least=0, dtypes=REAL)
+    [scale] = stored_numbers(
+        file, "'scale' of the inputs", [given["scale"]], 1, above=1 / _LARGEST_INPUT, below=_LARGEST_INPUT
+    )
+    center = file.numbers("center", (dimensions or 0,), largest=_LARGEST_INPUT, dtypes=REAL)
+    columns = 0 if kind == "vectors" else n_features
+    idf = file.numbers("idf", (columns,), least=0, largest=_LARGEST_INPUT, dtypes=REAL)
     return Inputs(kind, center, scale, idf)
 
 
@@ -195,15 +201,15 @@ def stored_head(file: TensorFile, heads: tuple[str, ...], inputs: Inputs, n_outp
     [strength] = stored_numbers(file, "'strength' of the head", [given.get("strength")], 1, above=0)
     d, q = len(inputs.center), len(inputs.idf)
     if kind == "kernel":
-        [scale] = stored_numbers(file, "'scale' of the head", [given.get("scale")], 1, above=0)
+        [scale] = stored_numbers(file, "'scale' of the head", [given.get("scale")], 1, above=1 / _LARGEST_WEIGHT)
         coefficients = _matrix(file, "coefficients", n_outputs)
         if given.get("by_columns"):
             coefficients = np.asfortranarray(coefficients)
-        mean = file.numbers("mean", (n_outputs,), dtypes=REAL)
+        mean = file.numbers("mean", (n_outputs,), largest=_LARGEST_WEIGHT, dtypes=REAL)
         return KernelHead(strength, _landmarks(file, len(coefficients), d, q), scale, coefficients, mean)
     columns = 1 if n_outputs == 2 and kind == "logistic" else n_outputs
-    weights = file.numbers("weights", (d + q, columns), dtypes=REAL)
-    intercepts = file.numbers("intercepts", (columns,), dtypes=REAL)
+    weights = file.numbers("weights", (d + q, columns), largest=_LARGEST_WEIGHT, dtypes=REAL)
+    intercepts = file.numbers("intercepts", (columns,), largest=_LARGEST_WEIGHT, dtypes=REAL)
     if kind == "elastic-net":
         if q:
             raise file.wrong("an elastic net on features, which takes vectors alone")
@@ -219,15 +225,15 @@ def _matrix(file: TensorFile, name: str, columns: int) -> NDArray[Any]:
     rows = file.kind(name)[1][:1]
     if rows == (0,):
         raise file.wrong(f"the tensor {name!r} has no rows")
-    return file.numbers(name, (*rows, columns), dtypes=REAL)
+    return file.numbers(name, (*rows, columns), largest=_LARGEST_WEIGHT, dtypes=REAL)
 
 
 def _landmarks(file: TensorFile, m: int, d: int, q: int) -> Design:
-    dense = file.numbers("landmarks", (m, d), dtypes=REAL)
+    dense = file.numbers("landmarks", (m, d), largest=_LARGEST_INPUT, dtypes=REAL)
     indptr = file.numbers("landmark_indptr", (m + 1,), least=0, dtypes=("I64",))
     entries = (int(indptr[-1]),)
     indices = file.numbers("landmark_indices", entries, least=0, dtypes=("I32",))
-    data = file.numbers("landmark_data", entries, dtypes=REAL)
+    data = file.numbers("landmark_data", entries, largest=_LARGEST_INPUT, dtypes=REAL)
     if indptr[0] or (np.diff(indptr) < 0).any() or indices.max(initial=-1) >= q:
         raise file.wrong("the features of the landmarks are no matrix")
     return Design(dense, sp.csr_array((data, indices, indptr), shape=(m, q)))
