@@ -142,7 +142,7 @@ class TestRoundTrip:
     @pytest.mark.parametrize(
         "classes",
         [
-            ["tea", "go", "größer, "mehr""],
+            ["tea", "go", 'größer, "mehr"'],
             [3, 1, 7],
             [True, False],
             [0.5, 1.5, 2.0],
@@ -333,6 +333,8 @@ class TestDamage:
             ("weights", np.zeros((37, 3))),
             ("seen", np.zeros(3, np.uint8)),
             ("idf", np.full(30, -1.0)),
+            ("idf", np.full(30, 1e-200)),  # whose squares are zero
+            ("weights", np.full((38, 3), 1e300)),
             ("center", np.zeros(7)),
             ("classes", np.frombuffer(b"[0, 1]", np.uint8)),
             ("classes", np.frombuffer(b"[0, 1, 1]", np.uint8)),

@@ -28,6 +28,7 @@ State = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # tensors, and facts tha
 REAL = ("F64", "F32")
 # Beyond these, which no fit comes near, sums of products would not be finite.
 _LARGEST_INPUT, _LARGEST_WEIGHT = 1e40, 1e100
+_LEAST_IDF = 1e-20  # above zero: log(n / (n - 1)) of n nodes
 # Types that names of classes may have; text has the width that it needs, and everything else is "object".
 _CLASS_TYPES = ("bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)), "float32", "float64")
 
@@ -160,6 +161,8 @@ def stored_inputs(file: TensorFile, dimensions: int | None, n_features: int) -> 
     center = file.numbers("center", (dimensions or 0,), largest=_LARGEST_INPUT, dtypes=REAL)
     columns = 0 if kind == "vectors" else n_features
     idf = file.numbers("idf", (columns,), least=0, largest=_LARGEST_INPUT, dtypes=REAL)
+    if ((idf > 0) & (idf < _LEAST_IDF)).any():
+        raise file.wrong(f"the tensor 'idf' has values between 0 and {_LEAST_IDF:g}")
     return Inputs(kind, center, scale, idf)
 
 
