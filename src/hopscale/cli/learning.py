@@ -270,7 +270,7 @@ def _report(model: Predictor, labels: NDArray[Any]) -> tuple[dict[str, Any], lis
     document["classes"] = [{"class": name, "training_nodes": count} for name, count in counts]
     lines += [
         f"accuracy            {report.chosen.score:.4f} {where}",
-        f"commonest class     {report.baseline:.4f} {name_text(counts[0][0])}",
+        f"commonest class     {report.baseline:.4f} ({name_text(counts[0][0])})",
         f"trained on          {report.n_train:,}: {shown_counts(counts)}",
     ]
     return document, lines

@@ -254,7 +254,7 @@ _GRAPH_OPTIONS = (
     ),
 )
 _LABEL_OPTIONS = (
-    file_option("--labels", text="Text or Parquet with a node and its label a line; the vectors are scored on them."),
+    file_option("--labels", text="Text or Parquet with a node and its label a line."),
     click.option("--node-column", help="Column of --labels with the nodes.  [default: the first]"),
     click.option(
         "--label-column",
