@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import product
 from typing import Any
 
 from hopscale import AE, load
@@ -23,41 +23,47 @@ NETWORKS = ("GCN", "MixHop", "APPNP", "SGCONV")
 INPUTS = ("features", "vectors", "both")
 
 
-def one(dataset: str, splits: int) -> list[dict[str, Any]]:
-    """Records of all networks and inputs on a data set."""
-    vectors = AE().fit_transform(load(dataset))
+def one(dataset: str, network: str, splits: int, epochs: int) -> list[dict[str, Any]]:
+    """Records of a network on a data set, one for each kind of input."""
+    graph = load(dataset)
+    vectors = AE().fit_transform(graph)
     records = []
-    for network in NETWORKS:
-        for inputs in INPUTS:
-            parameters = {"inputs": inputs, **({} if inputs == "features" else {"embedder": vectors})}
-            found = scores_of_splits(network, dataset, parameters, splits=splits, seed=0, n_jobs=None, data=None)
-            scores = [record["micro_f1"] for record in found]
-            what = {"dataset": dataset, "network": network, "inputs": inputs, "device": device_of({})}
-            records.append({**what, "micro_f1": scores, "seconds": [record["seconds"] for record in found]})
+    for inputs in INPUTS:
+        parameters = {"epochs": epochs, "inputs": inputs, **({} if inputs == "features" else {"embedder": vectors})}
+        found = scores_of_splits(network, graph, graph.labels, parameters, splits=splits)
+        what = {"dataset": dataset, "network": network, "inputs": inputs, "epochs": epochs}
+        what["device"] = device_of(network, {})
+        records.append({**what, **{key: [record[key] for record in found] for key in ("micro_f1", "seconds")}})
     return records
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--splits", type=int, default=10)
-    parser.add_argument("--jobs", type=int, default=1, help="data sets at a time, each in a process of its own")
+    parser.add_argument("--epochs", type=int, default=200)
+    parser.add_argument("--jobs", type=int, default=1, help="networks at a time, each in a process of its own")
     parser.add_argument("--datasets", nargs="+", default=DATASETS, choices=DATASETS)
-    parser.add_argument("--one", nargs=2, metavar=("DATASET", "SPLITS"), help=argparse.SUPPRESS)
+    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        print(json.dumps({"records": one(options.one[0], int(options.one[1]))}))
+        dataset, network, splits, epochs = options.one
+        print(json.dumps({"records": one(dataset, network, int(splits), int(epochs))}))
         return
-    measure = partial(in_new_process, __file__)
+    cells = list(product(options.datasets, NETWORKS))
+    parts: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    settings = (str(options.splits), str(options.epochs))
     with ThreadPoolExecutor(options.jobs) as pool:
-        parts = pool.map(lambda dataset: measure(dataset, str(options.splits))["records"], options.datasets)
-        records = [record for part in parts for record in part]
-    write("networks_inputs", records, table(records))
+        jobs = {pool.submit(in_new_process, __file__, *cell, *settings): cell for cell in cells}
+        for job in as_completed(jobs):  # written each time: an interruption loses little
+            parts[jobs[job]] = job.result()["records"]
+            records = [record for cell in cells for record in parts.get(cell, [])]
+            write("networks_inputs", records, table(records))
 
 
 def table(records: list[dict[str, Any]]) -> str:
     rows = []
     for dataset in dict.fromkeys(record["dataset"] for record in records):
-        for network in NETWORKS:
+        for network in dict.fromkeys(r["network"] for r in records if r["dataset"] == dataset):
             here = {r["inputs"]: r["micro_f1"] for r in records if (r["dataset"], r["network"]) == (dataset, network)}
             texts = ["{:.3f} ± {:.3f}".format(*mean_and_error(here[inputs])) for inputs in INPUTS]
             rows.append([dataset, network, *texts])

@@ -387,9 +387,10 @@ class TestPredict:
         succeeded("predict", model, "-o", tmp_path / "all.csv", "--all")
         assert len(rows_of(tmp_path / "all.csv")[1]) == 90
 
-    def test_files_of_the_fit_are_warned_of(self, folder, model):
-        result = succeeded("predict", model, *graph_of(folder), "-o", "-")
-        assert "the files have the nodes of the fit" in result.stderr
+    def test_the_graph_of_the_fit_is_known_again(self, folder, model, tmp_path):
+        succeeded("predict", model, *graph_of(folder), "-o", tmp_path / "p.csv", "-q")
+        succeeded("predict", model, "-o", tmp_path / "all.csv", "--all", "-q")
+        assert (tmp_path / "p.csv").read_bytes() == (tmp_path / "all.csv").read_bytes()
 
     def test_values(self, folder, tmp_path):
         succeeded("regress", *graph_of(folder), "--labels", folder / "values.csv", "--save", tmp_path / "m", *QUICK)

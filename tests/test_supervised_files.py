@@ -112,7 +112,7 @@ class TestRoundTrip:
         model.save(tmp_path / "m")
         again = load_model(tmp_path / "m")
         assert type(again) is type(model)
-        for of in (None, other):
+        for of in (None, other, graph):
             assert_same(model.predict(of), again.predict(of))
             if isinstance(model, GraphClassifier):
                 assert_same(model.predict_proba(of), again.predict_proba(of))
@@ -319,7 +319,7 @@ class TestDamage:
         [
             *("node_ids", "feature_names", "outputs", "train", "center", "idf", "weights", "intercepts", "seen"),
             *("classes", "embedder.embedding", "embedder.node_ids", "class_type", "inputs", "head", "report"),
-            *("parameters", "temperatures", "embedder.parameters", "embedder.solver"),
+            *("parameters", "temperatures", "embedder.parameters", "embedder.solver", "graph_digest"),
         ],
     )
     def test_without_a_part(self, saved, name):
@@ -332,7 +332,7 @@ class TestDamage:
             ("outputs", np.tile([-1.0, 1.0, 1.0], (60, 1))),
             ("outputs", np.full((60, 2), 0.5)),
             ("outputs", np.full((60, 3), np.nan)),
-            ("outputs", np.full((60, 3), 1 / 3, np.float32)),
+            ("outputs", np.full((60, 3), 1, np.int64)),
             ("train", np.array([0, 60])),
             ("train", np.array([5, 3])),
             ("train", np.array([3, 3])),

@@ -14,9 +14,22 @@ from hopscale.exceptions import GraphError, ParameterError, in_short, warn
 from hopscale.indexed import has_index, index_names, is_default, is_keyed, labels_by_id
 from hopscale.names import is_missing
 
-__all__ = ["Task", "class_codes", "has_class", "has_value", "label_column", "likely_task", "matched"]
+__all__ = [
+    "LARGEST",
+    "Task",
+    "check_different",
+    "class_codes",
+    "has_class",
+    "has_value",
+    "label_column",
+    "likely_task",
+    "matched",
+    "target_values",
+]
 
 Task = Literal["classification", "regression"]
+
+LARGEST = 1e50  # of a value to predict, or of an entry of a vector: sums of products of such numbers are finite
 
 _FEW_VALUES = 20
 
@@ -166,6 +179,41 @@ def class_codes(labels: NDArray[Any]) -> tuple[NDArray[np.int64], list[Hashable]
             f"{in_short(names[0])} and {in_short(names[1])}. Is this the right column?"
         )
     return codes, names
+
+
+def target_values(labels: NDArray[Any]) -> NDArray[np.float64]:
+    """Labels as numbers to predict, NaN where there is none.
+
+    Examples
+    --------
+    >>> target_values(np.array([1, None, 2.5], dtype=object))
+    array([1. , nan, 2.5])
+    """
+    try:
+        if np.iscomplexobj(labels):
+            raise TypeError("they are complex")
+        with np.errstate(over="ignore"):  # of long doubles; what is not finite is refused below
+            values = labels.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise GraphError(f"labels must be numbers for a regression ({error})") from error
+    if np.isinf(values).any():
+        raise GraphError("labels has values that are infinite; log(0)?")
+    if np.abs(values).max(initial=0.0, where=has_value(values)) > LARGEST:
+        raise GraphError(f"labels must lie within ±{LARGEST:g}, or their squares would not be finite: scale them")
+    return values
+
+
+def check_different(values: NDArray[np.float64]) -> None:
+    """Refuse values of labelled nodes among which there is nothing to predict."""
+    if not len(values):
+        raise GraphError("no node has a label: there is nothing to predict")
+    if values.min() == values.max():
+        raise GraphError(f"all {len(values)} labelled nodes have the value {values[0]:g}: there is nothing to predict")
+    if values.var() == 0:
+        raise GraphError(
+            f"labels lie between {values.min():g} and {values.max():g}, too close for the squares of their differences "
+            "to be told from zero: scale them"
+        )
 
 
 def _are_numbers(known: NDArray[Any]) -> bool:

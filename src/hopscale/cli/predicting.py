@@ -15,7 +15,7 @@ from hopscale.cli.program import Console, with_console
 from hopscale.cli.questions import MODEL
 from hopscale.cli.sources import GraphFiles, Predictor, file_option, saved_predictor, with_graph
 from hopscale.compute.threads import effective_jobs
-from hopscale.exceptions import GraphError, warn
+from hopscale.exceptions import GraphError
 from hopscale.io.predictions import FORMATS, name_column, table_format, write_table
 from hopscale.io.vectors import name_text
 from hopscale.supervised import GraphClassifier
@@ -83,11 +83,6 @@ def predict(
         ids = graph.node_ids
         name_column(ids)  # refuses names that cannot be written
         console.say(described(graph))
-        if np.array_equal(ids, learner.node_ids_):
-            warn(
-                "the files have the nodes of the fit, and are taken for another graph: without files, answers for "
-                "these nodes use what is known of their neighbours' labels as well"
-            )
         outputs, seconds = timed(lambda: learner._outputs_of(graph))
     write_predictions(learner, ids, outputs, output, file_format)
     facts, lines = prediction_facts(learner, outputs)

@@ -18,6 +18,7 @@ import numpy as np
 
 from hopscale.datasets import erdos_renyi, load
 from hopscale.datasets import published as paper_datasets
+from hopscale.graph import AttributedGraph
 from hopscale.models.base import NodeEmbedding
 from hopscale.paper.densification import POWERS, nonzero_ratios
 from hopscale.paper.fits import Fit, fitted
@@ -28,6 +29,7 @@ from hopscale.paper.supervised import (
     device_of,
     is_installed,
     most_splits,
+    rows_of,
     scores_of_splits,
     supervised_model,
 )
@@ -122,7 +124,7 @@ class Options:
         if self.methods is not None:
             return tuple(name for name in self.methods if name in SUPERVISED_ROWS)
         known = {name: supervised_model(name).get_params(deep=False) for name in SUPERVISED_ROWS}
-        return tuple(name for name in known if is_installed() and self.parameters.keys() <= known[name].keys())
+        return tuple(name for name in known if is_installed(name) and self.parameters.keys() <= known[name].keys())
 
     def chosen_datasets(self, experiment: str) -> tuple[str, ...]:
         """The requested data sets that suit the experiment, or its default ones."""
@@ -168,7 +170,15 @@ def _scores(records: Sequence[Record], metrics: Sequence[str], by: str | None = 
     return {metric: {str(v): [r[metric] for r in records if r[by] == v] for v in values} for metric in metrics}
 
 
+def _graph_and_target(dataset: str, options: Options) -> tuple[AttributedGraph, Any]:
+    """A data set, and what to predict: of the Wikipedia networks the logarithm of the traffic."""
+    graph = load(dataset, data=options.data)
+    labels: Any = graph.labels
+    return graph, np.log(labels) if dataset in REGRESSION else labels
+
+
 _CLASS_METRICS = ("micro_f1", "macro_f1", "roc_auc", "majority_micro_f1")
+_VALUE_METRICS = ("r2", "mean_r2")
 _RAW_AND_STANDARDIZED = ({"standardize": False}, {"standardize": True})
 
 
@@ -182,8 +192,7 @@ def _on_vectors(
     variants: Sequence[dict[str, bool]] = [{}] if by else _RAW_AND_STANDARDIZED
 
     def measure(fit: Fit, settings: dict[str, Any]) -> dict[str, Any]:
-        labels: Any = load(fit.dataset, data=options.data).labels
-        target = np.log(labels) if fit.dataset in REGRESSION else labels  # of the Wikipedia networks: traffic
+        _, target = _graph_and_target(fit.dataset, options)
         vectors, facts = fitted(fit, options.cache, data=options.data, n_jobs=options.n_jobs)
         records = task(vectors, target, splits=options.splits, n_jobs=options.n_jobs, **settings)
         return {"fit": facts, "scores": _scores(records, metrics, by)}
@@ -197,30 +206,31 @@ def _on_vectors(
 def classification(options: Options) -> Iterator[Cell]:
     """Node classification: l2 logistic regression on seeded 80/20 splits of vectors, and supervised methods."""
     yield from _on_vectors("classification", options, node_classification, _CLASS_METRICS)
-    if options.solvers is None:
-        yield from _supervised(options)
-
-
-def _supervised(options: Options) -> Iterator[Cell]:
-    """Supervised methods on the same splits, a training each."""
-    splits = min(options.splits, most_splits(options.parameters)) if options.asked_supervised else 0
-
-    def measure(row: str, dataset: str) -> dict[str, Any]:
-        records = scores_of_splits(
-            row, dataset, options.parameters, splits=splits, seed=options.seed, n_jobs=options.n_jobs, data=options.data
-        )
-        seconds = float(np.mean([record["seconds"] for record in records]))
-        facts = {"seconds": seconds, "device": device_of(options.parameters), "n_jobs": options.n_jobs}
-        return {"fit": facts, "scores": _scores(records, (*_CLASS_METRICS, "seconds"))}
-
-    for dataset, row in product(options.chosen_datasets("classification"), options.asked_supervised):
-        cost = 20.0 * splits * _cost(dataset, "pmi", 1)
-        yield options.cell("classification", (row, WAY), splits, cost, partial(measure, row, dataset), dataset=dataset)
+    yield from _supervised("classification", options, _CLASS_METRICS)
 
 
 def regression(options: Options) -> Iterator[Cell]:
-    """Node regression: elastic net on the logarithm of the traffic, seeded 80/20 splits."""
-    return _on_vectors("regression", options, node_regression, ("r2", "mean_r2"))
+    """Node regression: elastic net on the logarithm of the traffic, seeded 80/20 splits, and supervised methods."""
+    yield from _on_vectors("regression", options, node_regression, _VALUE_METRICS)
+    yield from _supervised("regression", options, _VALUE_METRICS)
+
+
+def _supervised(experiment: str, options: Options, metrics: Sequence[str]) -> Iterator[Cell]:
+    """Supervised methods on the splits of the vectors, a training each; none if certain solvers were requested."""
+
+    def measure(row: str, dataset: str, splits: int) -> dict[str, Any]:
+        graph, target = _graph_and_target(dataset, options)
+        settings: dict[str, Any] = {"splits": splits, "seed": options.seed, "n_jobs": options.n_jobs}
+        records = scores_of_splits(row, graph, target, options.parameters, **settings)
+        facts: dict[str, Any] = {"device": device_of(row, options.parameters), "n_jobs": options.n_jobs}
+        facts |= {key: float(np.mean([record[key] for record in records])) for key in ("seconds", "vector_seconds")}
+        return {"fit": facts, "scores": _scores(records, (*metrics, "seconds"))}
+
+    asked = [row for row in rows_of(experiment) if row in options.asked_supervised and options.solvers is None]
+    for dataset, row in product(options.chosen_datasets(experiment), asked):
+        splits = min(options.splits, most_splits(row, options.parameters))
+        cost, run = 20.0 * splits * _cost(dataset, "pmi", 1), partial(measure, row, dataset, splits)
+        yield options.cell(experiment, (row, WAY), splits, cost, run, dataset=dataset)
 
 
 def few_shot_learning(options: Options) -> Iterator[Cell]:

@@ -21,9 +21,10 @@ from hopscale.exceptions import GraphError, warn
 from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
-from hopscale.labels import has_class, has_value
+from hopscale.labels import check_different, has_class, has_value, target_values
 from hopscale.names import positions
-from hopscale.supervised.targets import as_classes, as_values, chosen_labels, chosen_nodes, label_array
+from hopscale.supervised.recognition import graph_digest
+from hopscale.supervised.targets import as_classes, chosen_labels, chosen_nodes, label_array
 
 __all__ = ["SUPERVISED", "NodeClassifier", "NodeRegressor", "SupervisedModel"]
 
@@ -38,9 +39,11 @@ class _Fitted:
 
     node_ids_: NDArray[Any]
     train_: Indices  # positions of the nodes that were learnt from
+    graph_digest_: str  # by which the graph is known again
     outputs_: Array  # of the nodes of the fit: probabilities of the classes, or values
     classes_: NDArray[Any]  # by classifiers
     encoder_: FeatureEncoder | None  # of the node table that the features came from
+    _graph: ReferenceType[AttributedGraph]
 
 
 @dataclass(eq=False, repr=False)
@@ -98,21 +101,24 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
         if train is not None and not known.all():
             warn(f"{int((~known).sum())} of {len(rows)} training nodes have no label, and are left out")
         rows, labels = rows[known], labels[known]
+        parameters = {name: value for name, value in vars(self).items() if not name.endswith("_")}
         fitted = copy(self)
-        fitted.__dict__.update(checked_fields(self))
-        fitted.node_ids_, fitted.train_ = graph.node_ids, rows
+        fitted.__dict__ = {**parameters, **checked_fields(self)}  # nothing is left of the last fit
+        fitted.node_ids_, fitted.train_, fitted.graph_digest_ = graph.node_ids, rows, graph_digest(graph)
         fitted.encoder_ = graph.encoder
         targets = fitted._targets(labels)
         fitted.outputs_ = fitted._learn(graph, rows, targets, seed_of(self.random_state))
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)  # of the last fit
-        self.__dict__.update({name: value for name, value in vars(fitted).items() if name.endswith("_")})
-        self._graph: ReferenceType[AttributedGraph] = ref(graph)
+        learnt = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
+        self.__dict__ = {**parameters, **learnt, "_graph": ref(graph)}  # at once: an interruption changes nothing
         return self
 
     @abstractmethod
     def _has_label(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
         """Of which of some nodes the label is known."""
+
+    def _can_be_scored(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
+        """Of which of some nodes the label is known, with the classes of the fit in mind."""
+        return self._has_label(labels)
 
     @abstractmethod
     def _targets(self, labels: NDArray[Any]) -> NDArray[Any]:
@@ -132,14 +138,20 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
     # Answers.
 
     def _outputs_of(self, graph: Any) -> Array:
+        """Outputs for the nodes of a graph, an array of its own."""
         check_is_fitted(self)
-        if graph is None:
-            return self.outputs_
-        graph = as_graph(graph)
-        return self.outputs_ if self._is_that_of_fit(graph) else self._outputs(graph)
+        if graph is not None:
+            graph = as_graph(graph)
+            if not self._is_that_of_fit(graph):
+                return self._outputs(graph)
+        return self.outputs_.copy()
 
     def _is_that_of_fit(self, graph: AttributedGraph) -> bool:
-        return getattr(self, "_graph", lambda: None)() is graph
+        return self._graph_of_fit() is graph or graph_digest(graph) == getattr(self, "graph_digest_", None)
+
+    def _graph_of_fit(self) -> AttributedGraph | None:
+        """The graph of the fit, as long as it is kept somewhere."""
+        return self._graph() if hasattr(self, "_graph") else None
 
     @abstractmethod
     def predict(self, graph: Any = None) -> NDArray[Any]:
@@ -173,7 +185,7 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
         if rows is None:
             rows = np.flatnonzero(~self._trained_on(graph))
             labels = labels[rows]
-        known = self._has_label(labels) if len(labels) else np.zeros(0, dtype=bool)
+        known = self._can_be_scored(labels)
         if not known.any():
             raise GraphError("there is no node to score: none has a label that the model was not trained on")
         rows, labels = rows[known], labels[known]
@@ -190,7 +202,7 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
     def _graph_or(self, graph: Any) -> AttributedGraph:
         if graph is not None:
             return as_graph(graph)
-        found: AttributedGraph | None = getattr(self, "_graph", lambda: None)()
+        found = self._graph_of_fit()
         if found is None:
             raise GraphError("the graph of the fit is not there any more: pass it")
         return found
@@ -225,6 +237,9 @@ class NodeClassifier(ClassifierMixin, SupervisedModel, abstract=True):  # type: 
     def _has_label(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
         return has_class(labels)
 
+    def _can_be_scored(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
+        return has_value(labels) if -1 in self.classes_.tolist() else has_class(labels)
+
     def _targets(self, labels: NDArray[Any]) -> NDArray[np.int64]:
         codes, self.classes_ = as_classes(labels)
         return codes
@@ -241,7 +256,8 @@ class NodeClassifier(ClassifierMixin, SupervisedModel, abstract=True):  # type: 
         -------
         ndarray of shape (n,)
         """
-        return np.asarray(self.classes_[self._outputs_of(graph).argmax(axis=1)])
+        most_probable = self._outputs_of(graph).argmax(axis=1)
+        return np.asarray(self.classes_[most_probable])
 
     def predict_proba(self, graph: Any = None) -> Array:
         """Probabilities of the classes, in the order of ``classes_``, a row for every node.
@@ -259,7 +275,10 @@ class NodeClassifier(ClassifierMixin, SupervisedModel, abstract=True):  # type: 
 
     def _metric(self, labels: NDArray[Any], outputs: Array) -> float:
         code = {name: i for i, name in enumerate(self.classes_.tolist())}
-        truth = np.array([code.get(label, -1) for label in labels.tolist()])
+        try:
+            truth = np.array([code.get(label, -1) for label in labels.tolist()])
+        except TypeError as error:
+            raise GraphError(f"labels must be one class per node ({error})") from None
         return float(np.mean(outputs.argmax(axis=1) == truth))
 
 
@@ -274,7 +293,9 @@ class NodeRegressor(RegressorMixin, SupervisedModel, abstract=True):  # type: ig
         return has_value(labels)
 
     def _targets(self, labels: NDArray[Any]) -> Array:
-        return as_values(labels)
+        values = target_values(labels)
+        check_different(values)
+        return values
 
     def predict(self, graph: Any = None) -> Array:
         """The expected value of every node.
@@ -291,4 +312,7 @@ class NodeRegressor(RegressorMixin, SupervisedModel, abstract=True):  # type: ig
         return self._outputs_of(graph)
 
     def _metric(self, labels: NDArray[Any], outputs: Array) -> float:
-        return float(r2_score(as_values(labels), outputs))
+        values = target_values(labels)
+        if values.min() == values.max():
+            raise GraphError(f"R² needs nodes of different values: the {len(values)} to score have {values[0]:g}")
+        return float(r2_score(values, outputs))

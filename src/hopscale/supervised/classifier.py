@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hopscale.checks import parameter, whole
 from hopscale.exceptions import ParameterError, in_short
 from hopscale.graph import AttributedGraph
 from hopscale.supervised.base import NodeClassifier
@@ -17,6 +18,7 @@ from hopscale.supervised.calibration import log_loss, shares, sharpened, tempera
 from hopscale.supervised.heads.base import HeadFamily
 from hopscale.supervised.heads.kernel import Kernel
 from hopscale.supervised.heads.linear import Logistic
+from hopscale.supervised.inputs import InputKind
 from hopscale.supervised.predictor import GraphPredictor
 from hopscale.supervised.smoothing import symmetric_steps
 
@@ -49,12 +51,13 @@ class GraphClassifier(_Fitted, GraphPredictor, NodeClassifier):
         What the head sees of a node; ``"auto"`` lets cross-validation choose.
     head : {"auto", "logistic", "kernel"}, default="auto"
         Logistic regression; or least squares with a Gaussian kernel, which costs more and can tell classes apart that
-        no hyperplane can. ``"auto"`` tries the kernel as well on up to 5,000 training nodes.
+        no hyperplane can. ``"auto"`` tries the kernel as well on up to 5,000 training nodes, with all the inputs
+        that there are.
     smooth : bool, default=True
         Whether smoothing may be chosen.
     folds : int, default=5
         Folds of the cross-validation.
-    landmarks : int, default=2000
+    landmarks : int, default=1000
         Training nodes that the kernel compares others with, at most: time grows with its square, and so does what the
         kernel can tell apart.
     n_jobs : int, default=-1
@@ -102,13 +105,15 @@ class GraphClassifier(_Fitted, GraphPredictor, NodeClassifier):
     (300, 3)
     """
 
+    landmarks: int = parameter(1000, whole, least=2)
+
     heads = ("logistic", "kernel")
 
-    def _families(self, n_train: int, seed: int) -> Sequence[HeadFamily]:
+    def _families(self, kind: InputKind, kinds: Sequence[InputKind], n_train: int, seed: int) -> Sequence[HeadFamily]:
         tried = {"logistic": Logistic(), "kernel": Kernel(self.landmarks, seed)}
         if self.head != "auto":
             return [tried[self.head]]
-        return list(tried.values()) if n_train <= KERNEL_NODES else [tried["logistic"]]
+        return list(tried.values()) if n_train <= KERNEL_NODES and kind == kinds[-1] else [tried["logistic"]]
 
     def _target_matrix(self, targets: NDArray[Any]) -> Array:
         return np.asarray(np.eye(len(self.classes_))[targets])

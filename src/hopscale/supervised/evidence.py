@@ -69,7 +69,10 @@ class Evidence:
 
     def __str__(self) -> str:
         shown, probability = self.top(), "" if self.probability is None else f", probability {self.probability:.3f}"
-        lines = [f"{plain_name(self.node)}: {plain_name(self.prediction)}{probability}", f"{self.score:+9.4f}  score of the head, of which"]
+        lines = [
+            f"{plain_name(self.node)}: {plain_name(self.prediction)}{probability}",
+            f"{self.score:+9.4f}  score of the head, of which",
+        ]
         lines += [f"{value:+9.4f}  {feature!s} at {label} hops" for feature, label, value in shown]
         rest = self.parts[len(shown) :]
         if rest:

@@ -34,6 +34,7 @@ from hopscale.supervised.classifier import GraphClassifier
 from hopscale.supervised.predictor import GraphPredictor
 from hopscale.supervised.regressor import GraphRegressor
 from hopscale.supervised.stored_parts import (
+    REAL,
     class_state,
     head_state,
     input_state,
@@ -112,6 +113,7 @@ def save_predictor(model: SupervisedModel, path: str | os.PathLike[str]) -> None
     facts: dict[str, Any] = {
         "parameters": {**parameters, "embedder": _settings_of(model.embedder)},
         "report": report_state(model.report_),
+        "graph_digest": model.graph_digest_,
     }
     states = [input_state(model.inputs_), head_state(model.head_)]
     if isinstance(model, GraphClassifier):
@@ -148,6 +150,9 @@ def _restored(file: ModelFile) -> GraphPredictor:
     model.encoder_ = stored_encoder(file)
     model.train_ = _training_nodes(file, n)
     model.report_ = stored_report(file)
+    model.graph_digest_ = file.fact("graph_digest")
+    if not isinstance(model.graph_digest_, str):
+        raise file.wrong("'graph_digest' is no text")
     part = file.part(_EMBEDDER)
     model.embedder_ = part.model() if "model" in part.metadata else None
     if model.embedder_ is not None and not np.array_equal(model.embedder_.node_ids_, model.node_ids_):
@@ -162,7 +167,7 @@ def _restored(file: ModelFile) -> GraphPredictor:
         model.temperatures_ = first, second
     model.head_ = stored_head(file, model.heads, model.inputs_, count)
     shape, least = ((n, count), 0.0) if isinstance(model, NodeClassifier) else ((n,), -np.inf)
-    model.outputs_ = file.numbers("outputs", shape, least=least, dtypes=("F64",))
+    model.outputs_ = file.numbers("outputs", shape, least=least, dtypes=REAL)
     if isinstance(model, NodeClassifier) and np.abs(model.outputs_.sum(axis=1) - 1).max() > _ROUNDING:
         raise file.wrong("the probabilities of a node do not add up to one")
     if model.embedder_ is not None and hasattr(model.embedder_, "graph_"):

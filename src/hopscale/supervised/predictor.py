@@ -75,8 +75,8 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
     # What classes and values do differently.
 
     @abstractmethod
-    def _families(self, n_train: int, seed: int) -> Sequence[HeadFamily]:
-        """Heads that are tried on so many training nodes."""
+    def _families(self, kind: InputKind, kinds: Sequence[InputKind], n_train: int, seed: int) -> Sequence[HeadFamily]:
+        """Heads that are tried on so many training nodes, with one of the kinds of input."""
 
     @abstractmethod
     def _target_matrix(self, targets: NDArray[Any]) -> Array:
@@ -130,13 +130,13 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
             for kind in kinds:
                 inputs = Inputs.learnt(kind, vectors, graph.features)
                 design = inputs.design(vectors, graph.features)
-                families = [family for family in self._families(len(rows), seed) if kind in family.kinds]
+                families = [each for each in self._families(kind, kinds, len(rows), seed) if kind in each.kinds]
                 trials += [Trial(inputs, design, family, folds) for family in families]
             if not trials:
                 raise ParameterError(f"cannot be used with inputs={self.inputs!r}", parameter="head", value=self.head)
-            with engine.bar(len(trials) * count, "cross-validation", "fold") as bar:
+            with engine.bar(sum(len(trial.family.strengths) for trial in trials), "cross-validation", "fit") as bar:
                 for trial in trials:
-                    trial.run(self._loss, self._agreement, lambda: bar.update(1))
+                    trial.run(self._loss, self._agreement, bar.update)
             owners = {candidate: trial for trial in trials for candidate in trial.held_out}
             order = ranked(list(owners))
             chosen, trial = order[0], owners[order[0]]

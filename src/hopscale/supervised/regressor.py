@@ -16,6 +16,7 @@ from hopscale.supervised.base import NodeRegressor
 from hopscale.supervised.heads.base import HeadFamily
 from hopscale.supervised.heads.elastic_net import ElasticNet
 from hopscale.supervised.heads.kernel import Kernel
+from hopscale.supervised.inputs import InputKind
 from hopscale.supervised.predictor import GraphPredictor
 from hopscale.supervised.smoothing import steps
 
@@ -74,7 +75,7 @@ class GraphRegressor(GraphPredictor, NodeRegressor):
 
     heads = ("elastic-net", "kernel")
 
-    def _families(self, n_train: int, seed: int) -> Sequence[HeadFamily]:
+    def _families(self, kind: InputKind, kinds: Sequence[InputKind], n_train: int, seed: int) -> Sequence[HeadFamily]:
         tried = {"elastic-net": ElasticNet(), "kernel": Kernel(self.landmarks, seed)}
         return list(tried.values()) if self.head == "auto" else [tried[self.head]]
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.supervised.smoothing import Smoothing
+from hopscale.supervised.smoothing import SHARES_OF_ERRORS, SHARES_OF_PREDICTIONS, Smoothing
 
 __all__ = ["SMOOTHINGS", "Candidate", "Report", "fold_numbers", "ranked"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-SMOOTHINGS = tuple(Smoothing(correct, smooth) for smooth in (0.0, 0.3, 0.5, 0.7) for correct in (0.0, 0.5, 0.8))
+SMOOTHINGS = tuple(Smoothing(correct, smooth) for smooth in SHARES_OF_PREDICTIONS for correct in SHARES_OF_ERRORS)
 
 
 @dataclass(frozen=True)

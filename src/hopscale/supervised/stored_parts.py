@@ -20,7 +20,7 @@ from hopscale.supervised.heads.linear import LogisticHead
 from hopscale.supervised.inputs import Design, InputKind, Inputs
 from hopscale.supervised.selection import Candidate, Report
 
-__all__ = ["State", "class_state", "head_state", "input_state", "report_state", "stored_classes", "stored_head"]
+__all__ = ["REAL", "State", "class_state", "head_state", "input_state", "report_state", "stored_classes", "stored_head"]
 __all__ += ["stored_inputs", "stored_numbers", "stored_report"]
 
 State = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # tensors, and facts that JSON can hold

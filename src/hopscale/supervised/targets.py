@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError, ParameterError, UnknownNodeError, in_short
 from hopscale.graph import AttributedGraph
-from hopscale.indexed import has_index, is_keyed, rows_by_id
+from hopscale.indexed import is_keyed, rows_by_id
 from hopscale.labels import class_codes
-from hopscale.names import name_array, positions, shown_name
+from hopscale.names import as_names, name_array, positions, shown_name
 
-__all__ = ["LARGEST", "as_classes", "as_values", "chosen_labels", "chosen_nodes", "label_array"]
-
-LARGEST = 1e50  # of a value to predict: sums of products of such numbers are finite
+__all__ = ["as_classes", "chosen_labels", "chosen_nodes", "label_array"]
 
 Indices = NDArray[np.int64]
 
@@ -45,50 +43,33 @@ def chosen_nodes(graph: AttributedGraph, chosen: Any, what: str = "train") -> In
     >>> chosen_nodes(graph, [2, 0]), chosen_nodes(graph, ["C", "A"])
     (array([0, 2]), array([0, 2]))
     """
-    if isinstance(chosen, Mapping) or (has_index(chosen) and _kind(chosen) == "b"):
-        at = rows_by_id(chosen, graph.node_ids, what)
-        values = np.asarray(list(chosen.values()) if isinstance(chosen, Mapping) else chosen)
-        if values.dtype.kind != "b" or (at < 0).any():
-            raise ParameterError("with an index must be a boolean for each node", parameter=what)
-        return np.flatnonzero(values[at])
-    if has_index(chosen):
-        raise ParameterError(
-            "is a column with an index, which may mean its index or its values: pass a mask, positions of nodes "
-            "(.to_numpy()) or ids (.index)",
-            parameter=what,
-        )
-    array = np.asarray(chosen)
-    if array.ndim != 1:
-        raise ParameterError(
-            f"must be one-dimensional, a mask, positions or ids of nodes, but has shape {array.shape}", parameter=what
-        )
-    if array.dtype.kind == "b":
-        if len(array) != graph.n_nodes:
-            raise ParameterError(
-                f"is a mask of {len(array)} nodes, but the graph has {graph.n_nodes}: it needs an entry for each",
-                parameter=what,
-            )
-        rows = np.flatnonzero(array)
-    elif not len(array):
-        rows = np.zeros(0, dtype=np.int64)
-    elif array.dtype.kind in "iu" and not hasattr(chosen, "get_indexer"):
-        wrong = (array < 0) | (array >= graph.n_nodes)
-        if wrong.any():
-            raise ParameterError(
-                f"has the position {int(array[wrong][0])}, but the graph has {graph.n_nodes} nodes: whole numbers are "
-                "positions, 0 for the first node. Pass ids as a pandas Index",
-                parameter=what,
-            )
-        rows = array.astype(np.int64)
+    if is_keyed(chosen):
+        rows = np.flatnonzero(_mask_by_id(graph, chosen, what))
     else:
-        names = name_array(array.tolist() if not isinstance(chosen, list) else chosen)
-        rows = positions(names, graph.node_ids)
-        if rows.min() < 0:
-            unknown = int((rows < 0).sum())
-            raise UnknownNodeError(
-                f"{what} has {unknown} id(s) that are no nodes of the graph, such as "
-                f"{shown_name(names, int(np.argmin(rows)))}"
-            )
+        column = _as_column(chosen, what)
+        if column.dtype == bool:
+            if len(column) != graph.n_nodes:
+                raise ParameterError(
+                    f"is a mask of {len(column)} nodes, but the graph has {graph.n_nodes}: it needs an entry for each",
+                    parameter=what,
+                )
+            rows = np.flatnonzero(column)
+        elif column.dtype == np.int64 and not _is_index(chosen):
+            rows = column
+            wrong = (rows < 0) | (rows >= graph.n_nodes)
+            if wrong.any():
+                raise ParameterError(
+                    f"has the position {int(rows[wrong][0])}, but the graph has {graph.n_nodes} nodes: whole numbers "
+                    "are positions, 0 for the first node. Pass ids as a pandas Index",
+                    parameter=what,
+                )
+        else:
+            rows = positions(column, graph.node_ids)
+            if rows.min(initial=0) < 0:
+                raise UnknownNodeError(
+                    f"{what} has {int((rows < 0).sum())} id(s) that are no nodes of the graph, such as "
+                    f"{shown_name(column, int(np.argmin(rows)))}"
+                )
     distinct = np.unique(rows).astype(np.int64)
     if len(distinct) < len(rows):
         raise ParameterError(f"names {len(rows) - len(distinct)} node(s) more than once", parameter=what)
@@ -97,8 +78,48 @@ def chosen_nodes(graph: AttributedGraph, chosen: Any, what: str = "train") -> In
     return distinct
 
 
-def _kind(values: Any) -> str:
-    return np.asarray(values).dtype.kind
+def _mask_by_id(graph: AttributedGraph, chosen: Any, what: str) -> NDArray[np.bool_]:
+    values = np.asarray(list(chosen.values()) if isinstance(chosen, Mapping) else chosen)
+    if values.dtype != bool:
+        raise ParameterError(
+            "with an index or keys must be booleans, one for each node: else it may mean its index or its values. Pass "
+            "a mask, positions of nodes (.to_numpy()) or ids (.index)",
+            parameter=what,
+        )
+    at = rows_by_id(chosen, graph.node_ids, what)
+    if at.min(initial=0) < 0:
+        raise ParameterError(
+            f"has no entry for {int((at < 0).sum())} of {len(at)} nodes, such as "
+            f"{shown_name(graph.node_ids, int(np.argmin(at)))}",
+            parameter=what,
+        )
+    return np.asarray(values[at])
+
+
+def _as_column(chosen: Any, what: str) -> NDArray[Any]:
+    """Booleans, whole numbers (int64) or names in one dimension."""
+    if isinstance(chosen, (list, tuple)):
+        column = name_array(chosen)
+    else:
+        array = np.asarray(chosen)
+        if array.ndim != 1:
+            raise ParameterError(
+                f"must be one-dimensional, a mask, positions or ids of nodes, not {in_short(chosen)}", parameter=what
+            )
+        column = array if array.dtype == bool else as_names(array) if _is_index(chosen) else name_array(array)
+    kinds = {type(entry) for entry in column.tolist()} if column.dtype == object else set()
+    if kinds and kinds <= {bool, np.bool_}:
+        return column.astype(bool)
+    if kinds == {float} and not _is_index(chosen):
+        raise ParameterError(
+            "has fractions: positions are whole numbers, and ids come as a pandas Index", parameter=what
+        )
+    return column
+
+
+def _is_index(values: Any) -> bool:
+    """Whether something is an index as those of pandas are, on its own."""
+    return hasattr(values, "get_indexer")
 
 
 def chosen_labels(graph: AttributedGraph, labels: Any, rows: Indices | None) -> list[Any] | NDArray[Any]:
@@ -118,11 +139,15 @@ def chosen_labels(graph: AttributedGraph, labels: Any, rows: Indices | None) -> 
         if not isinstance(values, list) and at.min(initial=0) >= 0:
             return values[at]
         return [values[i] if i >= 0 else None for i in at.tolist()]
-    if not hasattr(labels, "__len__"):
-        raise GraphError(f"labels must be one per node, not {in_short(labels)}")
-    if len(labels) != graph.n_nodes:
+    try:
+        count = len(labels)
+    except TypeError:
+        raise GraphError(f"labels must be one per node, not {in_short(labels)}") from None
+    if isinstance(labels, np.ma.MaskedArray):
+        raise GraphError("labels must be plain values, NaN or None where there is none, not a masked array")
+    if count != graph.n_nodes:
         raise GraphError(
-            f"there are {len(labels)} labels for {graph.n_nodes} nodes: one is needed per node, in the same order; "
+            f"there are {count} labels for {graph.n_nodes} nodes: one is needed per node, in the same order; "
             "mark a node without label by None or NaN"
         )
     if hasattr(labels, "shape"):
@@ -163,28 +188,8 @@ def as_classes(values: list[Any] | NDArray[Any]) -> tuple[NDArray[np.int64], NDA
     rank = np.append(np.argsort(order), -1)
     classes = np.empty(len(names), dtype=object)
     classes[:] = [names[i] for i in order]
-    if column.dtype.kind in "biufU":
+    if column.dtype.kind in "biuf":
         classes = classes.astype(column.dtype)
+    elif column.dtype.kind == "U":
+        classes = classes.astype(str)  # as wide as these names, whatever labels of other nodes are
     return rank[codes].astype(np.int64), classes
-
-
-def as_values(values: list[Any] | NDArray[Any]) -> NDArray[np.float64]:
-    """Numbers to predict, NaN for nodes without one."""
-    column = label_array(values)
-    try:
-        if np.iscomplexobj(column):
-            raise TypeError("they are complex")
-        with np.errstate(over="ignore"):  # of long doubles; what is not finite is refused below
-            numbers = column.astype(np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise GraphError(f"labels must be numbers for a regression ({error})") from error
-    known = numbers[~np.isnan(numbers)]
-    if not np.isfinite(known).all():
-        raise GraphError("labels has values that are infinite; log(0)?")
-    if np.abs(known).max(initial=0.0) > LARGEST:
-        raise GraphError(f"labels must lie within ±{LARGEST:g}, or their squares would not be finite: scale them")
-    if len(known) and known.min() == known.max():
-        raise GraphError(f"all {len(known)} labelled nodes have the value {known[0]:g}: there is nothing to predict")
-    if not len(known):
-        raise GraphError("no node has a label: there is nothing to predict")
-    return numbers

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.compute import Operator, Threads
-from hopscale.supervised.heads.base import HeadFamily
-from hopscale.supervised.inputs import Design
+from hopscale.compute.threads import ranges
+from hopscale.supervised.heads.base import Head, HeadFamily
+from hopscale.supervised.inputs import Design, Inputs
 from hopscale.supervised.selection import SMOOTHINGS, Candidate
-from hopscale.supervised.smoothing import Smoothing, corrected_and_smoothed
+from hopscale.supervised.smoothing import SHARES_OF_ERRORS, SHARES_OF_PREDICTIONS, Smoothing, corrected, smoothed
 
 __all__ = ["Folds", "Trial"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Measure = Callable[[Array, Array], float]
+
+_ENTRIES = 1 << 26  # of outputs that are smoothed at once
+_RISEN = 1.01  # times the least loss: from there on stronger fits are not tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,32 +48,40 @@ class Folds:
 
     def smoothed(self, base: Array, out_of_fold: Array, how: Smoothing) -> Array:
         """Outputs of all nodes, with the targets of all training nodes at hand."""
+        S, engine = self._operator, self.engine
         known = np.zeros(self.n_nodes, dtype=bool)
         known[self.rows] = True
-        targets, residuals = self._placed(self.targets), self._placed(self.targets - out_of_fold)
-        return corrected_and_smoothed(self._operator, base, known, targets, residuals, how, self.engine)
+        found = corrected(S, base, known, self._placed(self.targets - out_of_fold), how.correct, engine)
+        return smoothed(S, found, known, self._placed(self.targets), how.smooth, engine)
 
-    def held_out(self, base: Array, out_of_fold: Array, how: Smoothing) -> Array:
-        """Outputs of the training nodes, each with the targets of the other folds at hand.
+    def held_out(self, base: Sequence[Array], out_of_fold: Array) -> dict[Smoothing, Array]:
+        """For every smoothing, outputs of the training nodes, each with the targets of the other folds at hand.
 
-        ``base`` has the outputs of every fold's head for all nodes, side by side. Errors that are spread are those of
-        heads that did not see the node itself; they may have seen the fold that is held out, a dependence that is
-        weak and concerns the choice alone.
+        ``base`` has the outputs of each fold's head for all nodes. Errors that are spread are those of heads that did
+        not see the node itself; they may have seen the fold that is held out, a dependence that is weak and concerns
+        the choice alone.
         """
-        k = self.targets.shape[1]
-        known = np.zeros((self.n_nodes, self.count), dtype=bool)
-        known[self.rows] = self.fold[:, None] != np.arange(self.count)
+        S, engine = self._operator, self.engine
         targets, residuals = self._placed(self.targets), self._placed(self.targets - out_of_fold)
-        found = corrected_and_smoothed(
-            self._operator,
-            base,
-            np.repeat(known, k, axis=1),
-            np.tile(targets, self.count),
-            np.tile(residuals, self.count),
-            how,
-            self.engine,
-        )
-        return np.asarray(found.reshape(self.n_nodes, self.count, k)[self.rows, self.fold])
+        found = {how: np.empty_like(self.targets) for how in SMOOTHINGS}
+        at_once = max(1, _ENTRIES // max(1, targets.size))
+        for folds in (slice(*piece) for piece in ranges(self.count, at_once)):  # side by side, as memory allows
+            numbers = np.arange(self.count)[folds]
+            known = np.zeros((self.n_nodes, len(numbers) * targets.shape[1]), dtype=bool)
+            known[self.rows] = np.repeat(self.fold[:, None] != numbers, targets.shape[1], axis=1)
+            start, errors, truth = (
+                np.hstack(base[folds]),
+                np.tile(residuals, len(numbers)),
+                np.tile(targets, len(numbers)),
+            )
+            here = (self.fold >= numbers[0]) & (self.fold <= numbers[-1])
+            for correct in SHARES_OF_ERRORS:
+                outputs = corrected(S, start, known, errors, correct, engine)
+                for smooth in SHARES_OF_PREDICTIONS:
+                    done = smoothed(S, outputs, known, truth, smooth, engine)
+                    by_fold = done.reshape(self.n_nodes, len(numbers), -1)
+                    found[Smoothing(correct, smooth)][here] = by_fold[self.rows[here], self.fold[here] - numbers[0]]
+        return found
 
     def _placed(self, values: Array) -> Array:
         """Values of the training nodes in an array of all nodes."""
@@ -82,49 +93,40 @@ class Folds:
 class Trial:
     """One kind of input and one family of heads: the best strength, and how smoothing changes its score."""
 
-    def __init__(self, inputs: Any, design: Design, family: HeadFamily, folds: Folds) -> None:
+    def __init__(self, inputs: Inputs, design: Design, family: HeadFamily, folds: Folds) -> None:
         self.inputs, self.design, self.family = inputs, design, family
         self._folds = folds
         self.held_out: dict[Candidate, Array] = {}  # outputs of the training nodes, none of which saw its own target
 
-    def run(self, loss: Measure, agreement: Measure, done: Callable[[], object]) -> None:
-        """Cross-validate; ``done`` is called after each fit of a fold."""
+    def run(self, loss: Measure, agreement: Measure, done: Callable[[int], object]) -> None:
+        """Cross-validate; ``done`` is called with the number of strengths that are tried, or need not be."""
         folds, family = self._folds, self.family
         train = self.design.take(folds.rows)
-
-        def fold_path(k: int) -> tuple[list[Any], list[Array]]:
-            heads = list(family.path(train, folds.targets, folds.fold != k, family.strengths))
-            held = train.take(folds.fold == k)
-            return heads, [head.outputs(held) for head in heads]
-
-        paths = []
-        for path in folds.engine.map(fold_path, range(folds.count)):
-            paths.append(path)
-            done()
-        by_strength = []
-        for i in range(len(family.strengths)):
+        least, heads = np.inf, []
+        for tried, found in enumerate(family.path(train, folds.targets, folds.fold, folds.engine), 1):
             outputs = np.empty_like(folds.targets)
-            for k, (_, by_head) in enumerate(paths):
-                outputs[folds.fold == k] = by_head[i]
-            by_strength.append(outputs)
-        best = int(np.argmin([loss(outputs, folds.targets) for outputs in by_strength]))
-        self.out_of_fold = by_strength[best]
-        base = None
-        for how in SMOOTHINGS if folds.steps is not None else (Smoothing(),):
-            if how and base is None:
-                heads = [heads[best] for heads, _ in paths]
-                base = np.hstack(list(folds.engine.map(lambda head: head.outputs(self.design), heads)))
-            held = folds.held_out(base, self.out_of_fold, how) if base is not None and how else self.out_of_fold
-            score = agreement(held, folds.targets)
-            candidate = Candidate(self.inputs.kind, family.name, family.strengths[best], how, score)
-            self.held_out[candidate] = held
+            for k, head in enumerate(found[:-1]):
+                outputs[folds.fold == k] = head.outputs(train.take(folds.fold == k))
+            now = loss(outputs, folds.targets)
+            if now < least:
+                least, heads, self.out_of_fold = now, found, outputs
+            done(1)
+            if now > _RISEN * least:  # along a path the loss falls, then rises
+                done(len(family.strengths) - tried)
+                break
+        *heads, self._head = heads
+        held = {Smoothing(): self.out_of_fold}
+        if folds.steps is not None:
+            held = folds.held_out(
+                list(folds.engine.map(lambda head: head.outputs(self.design), heads)), self.out_of_fold
+            )
+        for how, outputs in held.items():
+            score = agreement(outputs, folds.targets)
+            self.held_out[Candidate(self.inputs.kind, family.name, self._head.strength, how, score)] = outputs
 
-    def final(self, candidate: Candidate) -> tuple[Any, Array]:
+    def final(self, candidate: Candidate) -> tuple[Head, Array]:
         """The head of a candidate, trained on all training nodes, and its outputs for all nodes, smoothed."""
-        folds = self._folds
-        everything = np.ones(len(folds.rows), dtype=bool)
-        [head] = self.family.path(self.design.take(folds.rows), folds.targets, everything, (candidate.strength,))
-        outputs = head.outputs(self.design)
+        outputs = self._head.outputs(self.design)
         if candidate.smoothing:
-            outputs = folds.smoothed(outputs, self.out_of_fold, candidate.smoothing)
-        return head, outputs
+            outputs = self._folds.smoothed(outputs, self.out_of_fold, candidate.smoothing)
+        return self._head, outputs

@@ -12,10 +12,9 @@ from sklearn.metrics import r2_score
 
 from hopscale.checks import number
 from hopscale.compute.threads import Threads, checkpoint, ranges
-from hopscale.exceptions import GraphError
-from hopscale.labels import has_value
+from hopscale.labels import check_different, has_value, target_values
 from hopscale.tasks.scoring import score_splits
-from hopscale.tasks.splits import LARGEST, Record, Split, check_vectors, seeded_splits
+from hopscale.tasks.splits import Record, Split, check_vectors, seeded_splits
 
 __all__ = ["node_regression"]
 
@@ -84,22 +83,10 @@ def node_regression(
     True
     """
     X, y = check_vectors(vectors, labels)
-    try:
-        if np.iscomplexobj(y):
-            raise TypeError("they are complex")
-        with np.errstate(over="ignore"):  # of long doubles; what is not finite is refused below
-            y = y.astype(np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise GraphError(f"labels must be numbers for a regression ({error})") from error
+    y = target_values(y)
     known = has_value(y)
     X, y = X[known], y[known]
-    if not np.isfinite(y).all():
-        raise GraphError("labels has values that are infinite; log(0)?")
-    if np.abs(y).max(initial=0.0) > LARGEST:
-        raise GraphError(f"labels must lie within ±{LARGEST:g}, or their squares would not be finite: scale them")
-    if len(np.unique(y)) < 2:
-        found = f"all {len(y)} labelled nodes have the value {y[0]:g}" if len(y) else "no node has a label"
-        raise GraphError(f"{found}: there is nothing to predict")
+    check_different(y)
 
     number("alpha", alpha, least=0)
     number("l1_ratio", l1_ratio, least=0, most=1)

@@ -12,14 +12,13 @@ from hopscale.checks import number, whole
 from hopscale.compute.threads import Threads
 from hopscale.exceptions import GraphError, ParameterError
 from hopscale.graph import AttributedGraph
-from hopscale.labels import class_codes, label_column, matched
+from hopscale.labels import LARGEST, class_codes, label_column, matched
 
 __all__ = [
-    "LARGEST", "Record", "Split", "check_classes", "check_vectors", "graph_with", "held_out_splits", "in_parallel",
+    "Record", "Split", "check_classes", "check_vectors", "graph_with", "held_out_splits", "in_parallel",
     "negative_positions", "seeded_split", "seeded_splits",
 ]  # fmt: skip
 
-LARGEST = 1e50  # of a vector or a value to predict: sums of products of such numbers are finite
 Record = dict[str, Any]
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows of the training and of the test part
 Item = TypeVar("Item")

@@ -13,8 +13,9 @@ import numpy as np
 from hopscale.paper.experiments import STANDARDIZE
 from hopscale.paper.methods import METHODS, SOLVERS
 from hopscale.paper.pages.layout import explained_marks, mark, markdown_table, measured_datasets, score_text, table
+from hopscale.paper.pages.supervised import supervised_part
 from hopscale.paper.store import Measurements, records_of, reference_values
-from hopscale.paper.supervised import SUPERVISED_ROWS, WAY
+from hopscale.paper.supervised import SUPERVISED_ROWS
 from hopscale.tasks.metrics import mean_and_error
 
 OURS = ("AE", "AE-EGO", "MUSAE", "MUSAE-EGO")
@@ -39,7 +40,7 @@ def page(experiment: str, measurements: Measurements, folder: Path) -> list[str]
     if any(references.values()):
         lines += _best_against_best(experiment, measurements, references)
         lines += _method_by_method(experiment, measurements, folder)
-    lines += _supervised(measurements)
+    lines += supervised_part(experiment, METRICS[experiment], _TOLERANCES[experiment], measurements)
     for name, reference in references.items():
         lines += _table(experiment, measurements, name, reference)
     return lines
@@ -82,48 +83,6 @@ def shortfalls(measurements: Measurements, experiment: str, *, as_fixed: bool = 
 
 def _kind(standardize: bool) -> str:
     return "standardised" if standardize else "raw"
-
-
-def _supervised(measurements: Measurements) -> list[str]:
-    """Methods that learn from labels: published and measured, with seconds of training."""
-    metric, records = METRICS["classification"], measurements.all(solver=WAY)
-    if not records:
-        return []
-    published = {(row["method"], row["dataset"]): row for row in reference_values("classification")}
-    datasets = measured_datasets("classification", Measurements(records))
-    rows, apart, compared = [], [], 0
-    for name in SUPERVISED_ROWS:
-        row = [name]
-        for dataset in datasets:
-            record, reference = (
-                measurements.get(solver=WAY, method=name, dataset=dataset),
-                published.get((name, dataset)),
-            )
-            text = f"{reference[metric]:.3f} / " if reference else "– / "
-            row.append(text + (f"{score_text(record, metric)} ({record['fit']['seconds']:.1f} s)" if record else "–"))
-            if record and reference:
-                compared += 1
-                mean = mean_and_error(record["scores"][metric])[0]
-                difference = mean - reference[metric]
-                if abs(difference) > _TOLERANCES["classification"]:
-                    apart.append([name, dataset, f"{reference[metric]:.3f}", f"{mean:.3f}", f"{difference:+.3f}"])
-        rows.append(row)
-    splits = " or ".join(map(str, sorted({record["repeats"] for record in records})))
-    devices = ", ".join(dict.fromkeys(record["fit"]["device"] for record in records))
-    text = (
-        f"Trained on labels anew for each of {splits} splits, the same as below: published / measured ± standard error "
-        f"(seconds of a training, on {devices})."
-    )
-    lines = table("Supervised", ["method", *datasets], rows, text)
-    below = sum(row[-1].startswith("-") for row in apart)
-    lines += [
-        f"{compared - len(apart)} of {compared} figures are within {_TOLERANCES['classification']:g} of the published "
-        f"ones, {len(apart) - below} are above and {below} below:",
-        "",
-        *markdown_table(["method", "data set", "published", "measured", "difference"], apart),
-        "",
-    ]
-    return lines
 
 
 def _table(experiment: str, measurements: Measurements, dataset: str, reference: Reference) -> list[str]:

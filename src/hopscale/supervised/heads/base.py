@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from hopscale.compute import Threads
 from hopscale.supervised.inputs import Design
 
 __all__ = ["Head", "HeadFamily", "LinearHead"]
 
 Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+Indices = NDArray[np.int64]
 
 
 class Head(ABC):
@@ -39,11 +40,12 @@ class HeadFamily(ABC):
 
     name: str
     kinds: tuple[str, ...] = ("vectors", "features", "both")  # inputs that they can take
-    strengths: tuple[float, ...]  # that are tried
+    strengths: tuple[float, ...]  # that are tried, in this order
 
     @abstractmethod
-    def path(self, design: Design, targets: Array, part: Mask, strengths: tuple[float, ...]) -> Iterator[Head]:
-        """Heads of the given strengths, trained on the rows of the design that ``part`` marks.
+    def path(self, design: Design, targets: Array, fold: Indices, engine: Threads) -> Iterator[list[Head]]:
+        """For each strength, a head for each fold that was trained on the other folds, and one trained on all rows.
 
-        ``targets`` has a row for each row of the design: a one for the class and zeros elsewhere, or a value.
+        ``targets`` has a row for each row of the design: a one for the class and zeros elsewhere, or a value. ``fold``
+        is the number of each row's fold.
         """

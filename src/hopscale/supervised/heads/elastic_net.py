@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import methodcaller
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import enet_path
 
+from hopscale.compute import Threads
+from hopscale.compute.threads import checkpoint
 from hopscale.supervised.heads.base import Head, HeadFamily, LinearHead
 from hopscale.supervised.inputs import Design
 
 __all__ = ["ElasticNet", "ElasticNetHead"]
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _MAX_ITERATIONS = 10_000
@@ -38,6 +42,7 @@ class ElasticNetHead(LinearHead):
         return np.asarray(design.dense @ self.weights + self.intercepts)
 
 
+@dataclass(frozen=True)
 class ElasticNet(HeadFamily):
     r"""Elastic net on standardised vectors: with m rows, the weights minimise
 
@@ -47,28 +52,42 @@ class ElasticNet(HeadFamily):
         + \frac{\alpha}{4} \lVert w \rVert^2.
     """
 
+    strengths: tuple[float, ...] = (0.1, 0.03, 0.01, 0.003, 0.001)
+
     name = "elastic-net"
     kinds = ("vectors",)
-    strengths = (0.1, 0.03, 0.01, 0.003, 0.001)
 
-    def path(self, design: Design, targets: Array, part: Mask, strengths: tuple[float, ...]) -> Iterator[Head]:
-        """Heads for each α, in the order given."""
-        X, y = design.dense[part], targets[part, 0]
-        mean, deviation = X.mean(axis=0), X.std(axis=0)
+    def path(self, design: Design, targets: Array, fold: Indices, engine: Threads) -> Iterator[list[Head]]:
+        """Heads for each α."""
+        parts = [_Part(design.dense, targets[:, 0], fold != k) for k in range(int(fold.max()) + 2)]
+        for alpha in self.strengths:
+            yield list(engine.map(methodcaller("head", alpha), parts))
+
+
+class _Part:
+    """Moments of the training rows: standardised columns, and their products with each other and with the values."""
+
+    def __init__(self, X: Array, y: Array, rows: Mask) -> None:
+        X, y = X[rows].astype(np.float64), y[rows]
+        self._mean, deviation = X.mean(axis=0), X.std(axis=0)
         deviation[deviation < 1e-9 * max(1e-300, deviation.max(initial=0.0))] = np.inf  # constant columns
-        Z, center, spread = (X - mean) / deviation, y.mean(), y.std() or 1.0
+        self._deviation, self._center, self._spread = deviation, float(y.mean()), float(y.std()) or 1.0
+        Z = (X - self._mean) / deviation
+        self._gram, self._products = Z.T @ Z / len(Z), Z.T @ ((y - self._center) / self._spread) / len(Z)
+
+    def head(self, alpha: float) -> ElasticNetHead:
+        """The head of one α."""
+        checkpoint()
         # With a precomputed Gram matrix enet_path uses only the number of rows: one, as the Gram matrix is a mean.
-        gram, products = Z.T @ Z / len(Z), Z.T @ ((y - center) / spread) / len(Z)
-        for alpha in strengths:
-            _, found, _ = enet_path(
-                np.zeros((1, Z.shape[1]), order="F"),
-                np.ones(1),
-                alphas=[alpha],
-                l1_ratio=_L1_RATIO,
-                precompute=gram,
-                Xy=products,
-                max_iter=_MAX_ITERATIONS,
-                check_input=False,
-            )
-            weights = found[:, :1] / deviation[:, None] * spread
-            yield ElasticNetHead(alpha, weights, np.atleast_1d(center - mean @ weights[:, 0]))
+        _, found, _ = enet_path(
+            np.zeros((1, len(self._gram)), order="F"),
+            np.ones(1),
+            alphas=[alpha],
+            l1_ratio=_L1_RATIO,
+            precompute=self._gram,
+            Xy=self._products,
+            max_iter=_MAX_ITERATIONS,
+            check_input=False,
+        )
+        weights = found[:, :1] / self._deviation[:, None] * self._spread
+        return ElasticNetHead(alpha, weights, np.atleast_1d(self._center - self._mean @ weights[:, 0]))

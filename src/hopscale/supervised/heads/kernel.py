@@ -12,11 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from hopscale.compute import Threads
 from hopscale.compute.threads import checkpoint, ranges
 from hopscale.supervised.heads.base import Head, HeadFamily
 from hopscale.supervised.inputs import Design
@@ -24,7 +27,7 @@ from hopscale.supervised.inputs import Design
 __all__ = ["Kernel", "KernelHead"]
 
 Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+Indices = NDArray[np.int64]
 
 FEATURE_SHARE = 0.2  # of the cosine of the features beside the kernel of the vectors
 _ROWS = 2048  # rows of the kernel that are held at a time
@@ -58,31 +61,55 @@ class Kernel(HeadFamily):
 
     landmarks: int = 2000
     seed: int = 0
+    strengths: tuple[float, ...] = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 
     name = "kernel"
-    strengths = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 
-    def path(self, design: Design, targets: Array, part: Mask, strengths: tuple[float, ...]) -> Iterator[KernelHead]:
-        """Heads for each λ; the landmarks are the same."""
-        train = np.flatnonzero(part)
-        random = np.random.default_rng([self.seed, len(train)])
-        chosen = np.sort(random.choice(train, min(self.landmarks, len(train)), replace=False))
+    def path(self, design: Design, targets: Array, fold: Indices, engine: Threads) -> Iterator[list[Head]]:
+        """Heads for each λ; the landmarks of all of them are the same, drawn without a look at the targets."""
+        random = np.random.default_rng([self.seed, len(design)])
+        chosen = np.sort(random.choice(len(design), min(self.landmarks, len(design)), replace=False))
         landmarks = _directions(design.take(chosen))
         scale = _median_distance(landmarks)
-        mean = targets[train].mean(axis=0)
-        gram, products = np.zeros((len(chosen), len(chosen))), np.zeros((len(chosen), targets.shape[1]))
-        for begin, end in ranges(len(train), _ROWS):
-            checkpoint()
-            rows = train[begin:end]
-            K = _kernel(_directions(design.take(rows)), landmarks, scale)
-            gram += K.T @ K
-            products += K.T @ (targets[rows] - mean)
+        Y = np.hstack([targets, np.ones((len(targets), 1))])
+        folds = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
+        sums = list(engine.map(lambda rows: _sums(design, Y, rows, landmarks, scale), folds))
+        # Added up for each part, and not subtracted from the total, whose rounding a fold of large values would decide.
+        parts = [reduce(add, [*sums[:k], *sums[k + 1 :]]) for k in range(len(sums))] + [reduce(add, sums)]
         own = _kernel(landmarks, landmarks, scale)
-        for strength in strengths:
-            checkpoint()
-            system = gram + strength * own
-            system[np.diag_indices_from(system)] += _JITTER * np.trace(system)
-            yield KernelHead(strength, landmarks, scale, cho_solve(cho_factor(system), products), mean)
+        for strength in self.strengths:
+
+            def solved(part: _Sums, strength: float = strength) -> Head:
+                checkpoint()
+                system = part.gram + strength * own
+                system[np.diag_indices_from(system)] += _JITTER * (np.trace(system) or 1.0)
+                mean = part.totals[:-1] / part.totals[-1]
+                products = part.products[:, :-1] - part.products[:, -1:] * mean
+                return KernelHead(strength, landmarks, scale, cho_solve(cho_factor(system), products), mean)
+
+            yield list(engine.map(solved, parts))
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Sums over rows, with their kernel K and targets Y, which end in a column of ones: KᵀK, KᵀY and 1ᵀY."""
+
+    gram: Array
+    products: Array
+    totals: Array
+
+    def __add__(self, other: _Sums) -> _Sums:
+        return _Sums(self.gram + other.gram, self.products + other.products, self.totals + other.totals)
+
+
+def _sums(design: Design, Y: Array, rows: Indices, landmarks: Design, scale: float) -> _Sums:
+    pieces = []
+    for begin, end in ranges(len(rows), _ROWS):
+        checkpoint()
+        some = rows[begin:end]
+        K = _kernel(_directions(design.take(some)), landmarks, scale)
+        pieces.append(_Sums(K.T @ K, K.T @ Y[some], Y[some].sum(axis=0)))
+    return reduce(add, pieces)
 
 
 def _directions(design: Design) -> Design:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from hopscale.compute.threads import checkpoint
-from hopscale.supervised.heads.base import HeadFamily, LinearHead
+from hopscale.compute import Threads
+from hopscale.compute.threads import TALL_CHUNK, checkpoint, ranges
+from hopscale.supervised.heads.base import Head, HeadFamily, LinearHead
 from hopscale.supervised.heads.logistic import minimum, softmax
 from hopscale.supervised.inputs import Design
 
 __all__ = ["Logistic", "LogisticHead"]
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-_TOLERANCE = 1e-4
+_MEMORY = 8  # steps that L-BFGS remembers
+_FEW_COLUMNS = 1024  # whose curvature is held as a matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,56 +59,114 @@ class LogisticHead(LinearHead):
         return np.ascontiguousarray(softmax(scores.T).T)
 
 
+@dataclass(frozen=True)
 class Logistic(HeadFamily):
     r"""l2-regularised logistic regression. With weights w and intercepts b it minimises
 
     .. math:: C \sum_i -\log p(y_i \mid x_i; w, b) + \tfrac12 \lVert w \rVert^2,
 
-    until no entry of the gradient, divided by C·m for m rows, is larger than 10⁻⁴, scikit-learn's tolerance.
+    until no entry of the gradient, divided by C·m for m rows, is larger than the tolerance. That is ten times
+    scikit-learn's: accuracies differ by a thousandth, and half the time is saved.
     """
 
+    strengths: tuple[float, ...] = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+    tolerance: float = 1e-3
+
     name = "logistic"
-    strengths = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
-    def path(self, design: Design, targets: Array, part: Mask, strengths: tuple[float, ...]) -> Iterator[LogisticHead]:
-        """Heads for each C, each of which starts from the one before."""
-        n_classes, rows, m = targets.shape[1], part[:, None], max(1, int(part.sum()))
-        seen = np.asarray((targets * rows).any(axis=0))
-        truth = targets if n_classes > 2 else targets[:, 1:]
-        W = np.zeros((truth.shape[1], 1, design.n_columns + 1))
-        penalty = np.append(np.ones(design.n_columns), 0.0)
-        gram = (design.dense * rows).T @ design.dense
-        for C in strengths:
-            weight = C * max(1, int(part.sum()))
-
-            def gradient(
-                W: Array, which: NDArray[np.int64], C: float = C, weight: float = weight
-            ) -> tuple[Array, Array]:
-                checkpoint()
-                logits = design.times(W[:, 0, :-1].T) + W[:, 0, -1]
-                if n_classes == 2:
-                    residuals = expit(logits, out=logits)
-                else:
-                    logits[:, ~seen] = -np.inf
-                    residuals = softmax(logits.T).T
-                residuals = (residuals - truth) * rows
-                slopes = np.vstack([design.transposed_times(residuals), residuals.sum(axis=0)]).T[:, None]
-                slopes = C * slopes + penalty * W
-                return slopes, np.abs(slopes).max(axis=(0, 2)) / (C * m)
-
-            if seen.sum() > 1:  # else there is nothing to tell apart
-                curvature = C / n_classes * (1 - 1 / n_classes)
-                W = minimum(gradient, W.copy(), _Preconditioner(design, gram, curvature), _TOLERANCE)
-            yield LogisticHead(C, W[:, 0, :-1].T.copy(), W[:, 0, -1].copy(), seen)
+    def path(self, design: Design, targets: Array, fold: Indices, engine: Threads) -> Iterator[list[Head]]:
+        """Heads for each C, all parts at once; each starts from the one before."""
+        problem = _Problem(design, targets, fold, engine)
+        W = np.zeros((problem.n_scores, problem.n_parts, design.n_columns + 1))
+        for C in self.strengths:
+            W = minimum(
+                partial(problem.gradient, C), W.copy(), problem.preconditioner(C), self.tolerance, memory=_MEMORY
+            )
+            yield [
+                LogisticHead(C, W[:, part, :-1].T.copy(), W[:, part, -1].copy(), problem.seen[part])
+                for part in range(problem.n_parts)
+            ]
 
 
-class _Preconditioner:
-    """Inverse of one class's block of the Hessian at zero weights: whole for vectors, a diagonal for features."""
+class _Problem:
+    """Logistic regressions on several training parts of the same rows: all but one fold each, and all rows.
 
-    def __init__(self, design: Design, gram: Array, curvature: float) -> None:
-        self._d = len(gram)
-        self._dense = np.linalg.inv(curvature * gram + np.eye(self._d))
-        self._rest = 1 / np.append(curvature * design.sparse_squares + 1, curvature * len(design))
+    Products are made in single precision, for all parts at once; weights have the shape (K, S, columns + 1) for K
+    scores and S parts.
+    """
 
-    def __call__(self, stacked: Array) -> Array:
-        return np.concatenate([stacked[..., : self._d] @ self._dense, stacked[..., self._d :] * self._rest], axis=-1)
+    def __init__(self, design: Design, targets: Array, fold: Indices, engine: Threads) -> None:
+        self.n_classes = targets.shape[1]
+        self.n_parts = int(fold.max()) + 2
+        self._engine, self._d = engine, design.dense.shape[1]
+        self._dense = design.dense.astype(np.float32)
+        self._sparse = engine.sparse(design.sparse.astype(np.float32)) if design.sparse.shape[1] else None
+        rows = fold[:, None] != np.arange(self.n_parts)
+        self.seen = np.asarray(rows.T.astype(np.float64) @ targets > 0)
+        # With a single class there is nothing to tell apart: without rows, all weights are zero.
+        rows &= self.seen.sum(axis=1) > 1
+        self._rows, self._m = rows.astype(np.float32), np.maximum(1, rows.sum(axis=0))
+        self._truth = (targets if self.n_classes > 2 else targets[:, 1:]).astype(np.float32)
+        self.n_scores = self._truth.shape[1]
+        self._curvatures = _Curvatures(design, engine)
+
+    def gradient(self, C: float, W: Array, which: Indices) -> tuple[Array, Array]:
+        """Of the objectives of some parts, and its largest entry divided by C·m."""
+        checkpoint()
+        shape = (-1, self.n_scores, len(which))
+        weights = np.ascontiguousarray(W.transpose(2, 0, 1).reshape(W.shape[2], -1), dtype=np.float32)
+        scores = self._engine.matmul(self._dense, weights[: self._d])
+        if self._sparse is not None:
+            scores += self._sparse @ weights[self._d : -1]
+
+        def residuals(piece: tuple[int, int]) -> Array:
+            rows = slice(*piece)
+            part = scores[rows]
+            part += weights[-1]
+            by_class = part.reshape(shape)
+            if self.n_classes == 2:
+                expit(by_class, out=by_class)
+            else:
+                by_class[:, ~self.seen[which].T] = -np.inf
+                _softmax(by_class)
+            by_class -= self._truth[rows, :, None]
+            by_class *= self._rows[rows, None, which]
+            return np.asarray(part.sum(axis=0, dtype=np.float64))
+
+        total = sum(self._engine.map(residuals, ranges(len(scores), TALL_CHUNK)))
+        blocks = [self._engine.gram(self._dense, scores, np.float32)]
+        if self._sparse is not None:
+            blocks.append(self._sparse.T @ scores)
+        slopes = np.vstack([*blocks, total]).reshape(W.shape[2], *W.shape[:2]).transpose(1, 2, 0) * C
+        slopes[..., :-1] += W[..., :-1]
+        return slopes, np.abs(slopes).max(axis=(0, 2)) / (C * self._m[which])
+
+    def preconditioner(self, C: float) -> Callable[[Array], Array]:
+        """Inverse of one class's block of the Hessian at zero weights, nearly."""
+        return self._curvatures.inverse(C / self.n_classes * (1 - 1 / self.n_classes))
+
+
+class _Curvatures:
+    """XᵀX of a design: the whole of it if there are few columns, else that of its vectors and the others' squares."""
+
+    def __init__(self, design: Design, engine: Threads) -> None:
+        dense = design.dense
+        if design.n_columns <= _FEW_COLUMNS:
+            dense = np.hstack([dense, design.sparse.toarray()])
+        self._d, self._n = dense.shape[1], len(design)
+        self._squares = design.sparse_squares if self._d < design.n_columns else np.zeros(0)
+        self._values, self._vectors = np.linalg.eigh(engine.gram(dense, dense))
+
+    def inverse(self, curvature: float) -> Callable[[Array], Array]:
+        """What multiplies rows by the inverse of curvature·XᵀX + 1; the last column, of the intercept, has no 1."""
+        d, values = self._d, 1 / (curvature * np.maximum(self._values, 0) + 1)
+        whole = (self._vectors * values) @ self._vectors.T
+        rest = 1 / np.append(curvature * self._squares + 1, curvature * self._n)
+        return lambda stacked: np.concatenate([stacked[..., :d] @ whole, stacked[..., d:] * rest], axis=-1)
+
+
+def _softmax(scores: NDArray[np.float32]) -> None:
+    """Softmax over the second axis, in place."""
+    scores -= scores.max(axis=1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=1, keepdims=True)

@@ -213,10 +213,15 @@ def _unscaled(W: Array, shift: Array, deviation: Array) -> Array:
 
 
 def minimum(
-    gradient: Callable[[Array, NDArray[np.int64]], tuple[Array, Array]], W: Array, P: Preconditioner, tolerance: float
+    gradient: Callable[[Array, NDArray[np.int64]], tuple[Array, Array]],
+    W: Array,
+    P: Preconditioner,
+    tolerance: float,
+    *,
+    memory: int = _MEMORY,
 ) -> Array:
     """Minima of convex functions, see ``_lbfgs``; a warning tells of those that were not reached."""
-    W, unfinished = _lbfgs(gradient, W, P, tolerance)
+    W, unfinished = _lbfgs(gradient, W, P, tolerance, memory)
     if unfinished:
         message = f"{unfinished} logistic regression(s) did not converge in {_MAX_ITERATIONS} iterations"
         warn(f"{message}: a smaller C, or standardize=True, helps")
@@ -224,7 +229,11 @@ def minimum(
 
 
 def _lbfgs(
-    gradient: Callable[[Array, NDArray[np.int64]], tuple[Array, Array]], W: Array, P: Preconditioner, tolerance: float
+    gradient: Callable[[Array, NDArray[np.int64]], tuple[Array, Array]],
+    W: Array,
+    P: Preconditioner,
+    tolerance: float,
+    memory: int,
 ) -> tuple[Array, int]:
     """Minimise S convex functions by L-BFGS from W (K, S, d + 1), with the scaled initial inverse Hessian P.
 
@@ -256,7 +265,7 @@ def _lbfgs(
         s, y = step * taken[:, None], (g_there - g) * taken[:, None]
         curvature = _dot(s, y)
         rho = np.divide(1, curvature, out=np.zeros_like(curvature), where=curvature > 0)
-        steps = [*steps[1 - _MEMORY :], (s, y, rho)]
+        steps = [*steps[1 - memory :], (s, y, rho)]
         change = _dot(y, Pg_there - Pg)
         scale = np.divide(curvature, change, out=scale, where=(curvature > 0) & (change > 0))
         at, size = at + s, np.where(taken, size_there, size)

@@ -1,0 +1,30 @@
+"""Whether a graph is the one that a model was fitted to."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from hopscale.graph import AttributedGraph
+
+__all__ = ["graph_digest"]
+
+
+def graph_digest(graph: AttributedGraph) -> str:
+    """A text that graphs share if and only if their nodes, edges, features and names are the same.
+
+    Labels make no difference.
+
+    >>> from hopscale.datasets import figure1, planted_blocks
+    >>> graph_digest(figure1()) == graph_digest(figure1())
+    True
+    >>> graph_digest(planted_blocks(random_state=0)) == graph_digest(planted_blocks(random_state=1))
+    False
+    """
+    found = blake2b(digest_size=16)
+    for matrix in (graph.adjacency, graph.features):
+        found.update(repr(matrix.shape).encode())
+        for part in (matrix.indptr.astype("<i8"), matrix.indices.astype("<i8"), matrix.data.astype("<f4")):
+            found.update(part.data)
+    for names in (graph.node_ids, graph.feature_names):
+        found.update(repr(names.tolist()).encode("utf-8", "surrogatepass"))
+    return found.hexdigest()
