@@ -162,7 +162,7 @@ class TestStandardOutput:
 
     def test_makes_no_sense_with_json_or_twice(self, folder):
         message = run("embed", "--edges", "pay.csv", *SMALL, "-o", "-", "--json", code=2).stderr
-        assert "--json and vectors cannot both go to the standard output" in message
+        assert "--json and a table cannot both go to the standard output" in message
         message = run(
             "embed", "--edges", "pay.csv", "--features", "tags.csv", "-o", "-", "--feature-output", "-", code=2
         ).stderr

@@ -10,7 +10,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks of a proc
 
 
 @pytest.mark.parametrize(
-    "attacks", [["embed", "download"], ["extend", "save", "graph", "export", "writers"], ["disk"], ["reproduce"]]
+    "attacks",
+    [["embed", "download"], ["extend", "classify", "save", "graph", "export", "writers"], ["disk"], ["reproduce"]],
 )
 def test_nothing_torn_and_nothing_left(attacks):
     command = [sys.executable, Path(__file__).parent / "torture", "--signals", "40", "--only", *attacks]

@@ -29,7 +29,7 @@ _HOMES = {
     "from_pyg": "io",
     "from_tables": "io",
     "load": "datasets",
-    "load_model": "models",
+    "load_model": "supervised",  # which knows those models as well that learn from labels
     "read_graph": "io",
     "to_dgl": "io",
     "to_pyg": "io",

@@ -35,6 +35,7 @@ from hopscale.datasets.pickled import unpickled
 from hopscale.exceptions import HopscaleError
 from hopscale.io.vectors import write_vectors
 from hopscale.models import MODELS, NodeEmbedding
+from hopscale.supervised.heads.base import LinearHead
 
 nan, inf = float("nan"), float("inf")
 
@@ -266,6 +267,15 @@ def model_bytes(name, **settings):
     return path.read_bytes()
 
 
+@functools.cache
+def predictor_bytes(kind, head, inputs):
+    """The file of a model that learnt from labels."""
+    path = out("predictor")
+    learner = getattr(hopscale, kind)(embedder=new("AE"), head=head, inputs=inputs, folds=2, landmarks=4, n_jobs=1)
+    learner.fit(small(), [0, 1, 0, 1, 0, 1, 1, 0], train=[0, 1, 2, 3, 4, 5]).save(path)
+    return path.read_bytes()
+
+
 # Model files in parts: what is changed inside a file passes the checks of its frame.
 
 
@@ -394,6 +404,21 @@ def used(loaded):
         check(loaded.explain(loaded.node_ids_[0], k=2))
     loaded.configure(n_jobs=1)
     return loaded.transform(small()) if loaded.inductive else loaded
+
+
+def predicted(loaded):
+    """What one does with a model from a file that learnt from labels."""
+    if isinstance(loaded, NodeEmbedding):  # where the file names another class
+        return used(loaded)
+    loaded.set_params(n_jobs=1)
+    repr(loaded)
+    str(loaded.report_)
+    for graph in (None, small()):
+        loaded.predict(graph)
+        check(loaded._outputs_of(graph))
+    if isinstance(loaded.head_, LinearHead):
+        check([value for *_, value in loaded.explain_prediction(3, graph=small()).parts])
+    return loaded
 
 
 def listed(path):

@@ -29,7 +29,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a process that forks shoul
 from disks import fill_disks  # noqa: E402
 from reproductions import interrupt_reproduction  # noqa: E402
 from signals import KINDS, Count, shoot  # noqa: E402
-from victims import Download, Embed, Export, Extend, FreshEmbed, Save, SaveGraph, write_graph  # noqa: E402
+from victims import Classify, Download, Embed, Export, Extend, FreshEmbed, Save, SaveGraph, write_graph  # noqa: E402
 from writers import several_writers  # noqa: E402
 
 from hopscale.datasets import planted_blocks  # noqa: E402
@@ -39,9 +39,10 @@ SHARES = {
     "embed": 0.25,
     "fresh": 0.02,
     "extend": 0.05,
+    "classify": 0.05,
     "save": 0.15,
     "graph": 0.1,
-    "export": 0.15,
+    "export": 0.1,
     "download": 0.2,
     "writers": 0.04,
     "reproduce": 0.04,
@@ -50,6 +51,7 @@ VICTIMS = {
     "embed": Embed,
     "fresh": FreshEmbed,
     "extend": Extend,
+    "classify": Classify,
     "save": Save,
     "graph": SaveGraph,
     "export": Export,

@@ -38,13 +38,15 @@ def write_graph(path: Path, graph: AttributedGraph) -> None:
 
 
 def digest(path: Path) -> str:
-    """What a file says: of a model its vectors, else its bytes; ``torn`` if a model cannot be read."""
+    """What a file says: of a model its vectors or predictions, else its bytes; ``torn`` if a model cannot be read."""
     if not path.exists():
         return ABSENT
     if path.suffix != ".safetensors":
         return hashlib.sha256(path.read_bytes()).hexdigest()
     try:
-        return hashlib.sha256(load_model(path).embedding_.tobytes()).hexdigest()
+        model = load_model(path)
+        learnt = model.outputs_ if hasattr(model, "outputs_") else model.embedding_
+        return hashlib.sha256(learnt.tobytes()).hexdigest()
     except Exception:  # whatever it is: the file is no model
         return TORN
 
@@ -137,6 +139,23 @@ class FreshEmbed(Embed):
 
     def write(self, version: int) -> None:
         os.execv(sys.executable, [sys.executable, "-m", "hopscale", *self.command(version)])
+
+
+class Classify(Victim):
+    """``hopscale classify`` with two outputs."""
+
+    name = "hopscale classify"
+
+    def __init__(self, folder: Path, inputs: Path) -> None:
+        super().__init__(folder, inputs)
+        self.files = [folder / name for name in ("predictions.csv", "model.safetensors")]
+
+    def write(self, version: int) -> None:
+        predictions, model = map(str, self.files)
+        quick = ["--inputs", "vectors", "--head", "logistic", "--folds", "2", "--dimensions", str(16 + 8 * version)]
+        outputs = ["--all", "-o", predictions, "--save", model]
+        arguments = ["classify", "--graph", str(self.inputs / "graph.npz"), "--n-jobs", "1", *quick, *outputs]
+        main(args=arguments, prog_name="hopscale")
 
 
 class Extend(Victim):

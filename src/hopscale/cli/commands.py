@@ -18,6 +18,7 @@ def hopscale() -> None:
     hopscale datasets
     hopscale methods
     hopscale embed --edges edges.csv --features features.json -o vectors.csv --save model.safetensors
+    hopscale classify --edges edges.csv --features features.json --labels labels.csv -o predictions.csv
     hopscale neighbors model.safetensors 42
     hopscale explain model.safetensors 42
     hopscale suggest-links model.safetensors 42 --edges edges.csv
@@ -33,6 +34,9 @@ def hopscale() -> None:
 _COMMANDS = {
     "demo": ("demonstration", "Learn, score, search and explain on built-in data."),
     "embed": ("embedding", "Learn vectors for the nodes and the features of a graph."),
+    "classify": ("learning", "Learn from the classes of some nodes, and predict those of the others."),
+    "regress": ("learning", "Learn from the values of some nodes, and predict those of the others."),
+    "predict": ("predicting", "Predictions for another graph, or for the nodes of the fit, by a saved MODEL."),
     "transform": ("new_nodes", "Vectors of the nodes of a whole graph, by a MODEL that was saved."),
     "extend": ("new_nodes", "Vectors of new nodes, from their rows alone, by a MODEL that was saved with its graph."),
     "neighbors": ("searching", "Nodes with vectors most like those of each of NODES, by cosine, in a saved MODEL."),

@@ -45,7 +45,7 @@ FORMAT = click.option(
 @FORMAT
 @file_option("--save", text="Where the model goes, for transform, extend, neighbors and explain: .safetensors.")
 @SCORE_OPTIONS
-@with_parameters
+@with_parameters()
 @with_console
 def embed(
     files: GraphFiles,
@@ -116,7 +116,11 @@ def timed(run: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def checked_outputs(
-    tables: Sequence[Path], save: Path | None, inputs: Sequence[Path], format_name: str | None
+    tables: Sequence[Path],
+    save: Path | None,
+    inputs: Sequence[Path],
+    format_name: str | None,
+    format_of: Callable[[Path, str | None], str] = vector_format,
 ) -> dict[Path, str]:
     """Format of each table, once it is certain that every output can be written and none is in use."""
     taken = {os.path.realpath(path): "is read from" for path in inputs}
@@ -130,7 +134,7 @@ def checked_outputs(
             raise click.UsageError(f"cannot write {str(path)!r}: it {taken[place]} as well")
         taken[place] = "is written to"
         check_writable(path)
-    return {path: vector_format(path, format_name or ("csv" if path == STREAM else None)) for path in tables}
+    return {path: format_of(path, format_name or ("csv" if path == STREAM else None)) for path in tables}
 
 
 @contextmanager

@@ -10,10 +10,11 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from hopscale.cli.program import Console, finite_or_none, shown, with_console
-from hopscale.cli.sources import STREAM, GraphFiles, looks_like_model, model_size, saved_model, with_graph
+from hopscale.cli.sources import STREAM, GraphFiles, Predictor, looks_like_model, model_size, saved, with_graph
 from hopscale.graph import AttributedGraph
 from hopscale.labels import has_class, has_value, likely_task
 from hopscale.models import NodeEmbedding
+from hopscale.supervised import GraphClassifier
 
 __all__ = ["info"]
 
@@ -33,7 +34,8 @@ def info(files: GraphFiles, console: Console) -> None:
     """
     place = files.graph
     if place not in (None, STREAM) and files.name is None and looks_like_model(place):
-        document = _model_facts(saved_model(place))
+        model = saved(place)
+        document = _predictor_facts(model) if isinstance(model, Predictor) else _model_facts(model)
     else:
         document = _graph_facts(files.read(say=console.say))
     console.answer(document, _fact_lines(document))
@@ -56,6 +58,24 @@ def _model_facts(model: NodeEmbedding) -> dict[str, Any]:
         "graph_kept": hasattr(model, "graph_"),
         "scales": scales,
         "parameters": model.get_params(),
+    }
+
+
+def _predictor_facts(model: Predictor) -> dict[str, Any]:
+    report, parameters = model.report_, model.get_params(deep=False)
+    classes = {} if not isinstance(model, GraphClassifier) else {"classes": len(model.classes_)}
+    return {
+        "kind": "predictor",
+        "model": type(model).__name__,
+        "nodes": len(model.node_ids_),
+        "features": len(model.feature_names_),
+        "training_nodes": report.n_train,
+        **classes,
+        "chosen": str(report.chosen),
+        "accuracy" if classes else "r2": report.chosen.score,
+        "commonest_class" if classes else "mean_value": report.baseline,
+        "embedder": None if model.embedder_ is None else model_size(model.embedder_),
+        "parameters": {name: value for name, value in parameters.items() if name != "embedder"},
     }
 
 

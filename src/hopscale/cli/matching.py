@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.cli.program import Console
-from hopscale.cli.sources import GraphFiles
+from hopscale.cli.sources import GraphFiles, Predictor
 from hopscale.graph import AttributedGraph
 from hopscale.io.columns import is_whole
 from hopscale.models import NodeEmbedding
@@ -17,7 +17,7 @@ from hopscale.names import name_array
 __all__ = ["graph_for"]
 
 
-def graph_for(model: NodeEmbedding, files: GraphFiles, console: Console) -> AttributedGraph:
+def graph_for(model: NodeEmbedding | Predictor, files: GraphFiles, console: Console) -> AttributedGraph:
     """The graph in some files, with names of the type that those of the model have."""
     graph = files.read_for(model, say=console.say)
     ids, names = _like(graph.node_ids, model.node_ids_), _like(graph.feature_names, model.feature_names_)

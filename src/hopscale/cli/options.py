@@ -18,7 +18,7 @@ from hopscale.exceptions import ParameterError
 from hopscale.models import NodeEmbedding
 from hopscale.models.base import SolverChoice
 
-__all__ = ["MODELS", "chosen_model", "parameters_of", "was_given", "with_parameters"]
+__all__ = ["MODELS", "chosen_model", "given_parameters", "parameters_of", "was_given", "with_parameters"]
 
 MODELS = {name.lower(): model for name, model in models.MODELS.items()}
 
@@ -79,16 +79,19 @@ def _by_name() -> dict[str, list[_Parameter]]:
     return found
 
 
-def with_parameters(command: Command) -> Command:
-    """Give a command ``--model`` and an option for every parameter that a model or a solver can have."""
+def with_parameters(default: str | None = "musae", *, said: str | bool = True) -> Callable[[Command], Command]:
+    """Give a command ``--model`` and an option for every parameter that a model or a solver can have.
+
+    ``said`` is what help says of the default.
+    """
     model = click.option(
         "--model",
         type=click.Choice(list(MODELS), case_sensitive=False),
-        default="musae",
-        show_default=True,
+        default=default,
+        show_default=said,
         help="What to learn; see hopscale methods.",
     )
-    return decorated(model, *(_option(name, parameters) for name, parameters in _by_name().items()))(command)
+    return decorated(model, *(_option(name, parameters) for name, parameters in _by_name().items()))
 
 
 def _option(name: str, parameters: list[_Parameter]) -> Callable[[Command], Command]:
@@ -122,7 +125,7 @@ def chosen_model(name: str, options: dict[str, Any]) -> NodeEmbedding:
 
     A parameter that neither the model nor its solver has must not have been given.
     """
-    given = {option: value for option, value in options.items() if was_given(option)}
+    given = given_parameters(options)
     model = MODELS[name]()
     solver, solvers = given.get("solver"), getattr(model, "solvers", ())
     if solver is not None and solvers and solver not in solvers:
@@ -132,6 +135,11 @@ def chosen_model(name: str, options: dict[str, Any]) -> NodeEmbedding:
     model.configure(**given)
     model.check_parameters()
     return model
+
+
+def given_parameters(options: dict[str, Any]) -> dict[str, Any]:
+    """Those of some options that stand on the command line."""
+    return {option: value for option, value in options.items() if was_given(option)}
 
 
 def parameters_of(model_name: str) -> list[dict[str, Any]]:

@@ -146,7 +146,7 @@ def with_console(command: Command) -> Command:
     def wrapped(*args: Any, as_json: bool, quiet: bool, **options: Any) -> Any:
         is_taken = any(str(options.get(name)) == "-" for name in ("output", "feature_output"))
         if is_taken and as_json:
-            raise click.UsageError("--json and vectors cannot both go to the standard output")
+            raise click.UsageError("--json and a table cannot both go to the standard output")
         return command(*args, console=Console(as_json, quiet, is_taken), **options)
 
     return wrapped

@@ -20,9 +20,23 @@ from hopscale.graph import AttributedGraph, Directed
 from hopscale.io import read_graph
 from hopscale.io.content import content_kind, existing
 from hopscale.io.files import ATTRIBUTED
-from hopscale.models import NodeEmbedding, load_model
+from hopscale.models import NodeEmbedding
+from hopscale.supervised import GraphClassifier, GraphRegressor, load_model
 
-__all__ = ["STREAM", "GraphFiles", "file_option", "looks_like_model", "model_size", "saved_model", "with_graph"]
+__all__ = [
+    "STREAM",
+    "GraphFiles",
+    "Predictor",
+    "file_option",
+    "looks_like_model",
+    "model_size",
+    "saved",
+    "saved_model",
+    "saved_predictor",
+    "with_graph",
+]
+
+Predictor = GraphClassifier | GraphRegressor
 
 
 STREAM = Path("-")  # standard input where it is read, standard output where it is written
@@ -125,7 +139,7 @@ class GraphFiles:
             settings["weight"] = False
         return read_graph(**settings, say=say, **more)
 
-    def read_for(self, model: NodeEmbedding, *, say: Callable[[str], None]) -> AttributedGraph:
+    def read_for(self, model: NodeEmbedding | Predictor, *, say: Callable[[str], None]) -> AttributedGraph:
         """The graph, with a node table read as the one that the model was learnt from."""
         if not self.has_table or (self.node_table is None and model.encoder_ is None):
             return self.read(say=say)
@@ -134,11 +148,33 @@ class GraphFiles:
         return self.read(encoder=model.encoder_, say=say)
 
 
+def saved(path: Path, by: str = "embed") -> NodeEmbedding | Predictor:
+    """A model of any kind that a command's ``--save`` has written."""
+    if not looks_like_model(path):
+        raise FileFormatError(f"{path} is no hopscale model; {by} --save writes one")
+    return load_model(path)  # type: ignore[no-any-return]
+
+
 def saved_model(path: Path) -> NodeEmbedding:
     """A model that ``embed --save`` has written."""
-    if not looks_like_model(path):
-        raise FileFormatError(f"{path} is no hopscale model; embed --save writes one")
-    return load_model(path)
+    model = saved(path)
+    if isinstance(model, Predictor):
+        raise FileFormatError(
+            f"{path} is a {type(model).__name__}, which predicts: hopscale predict takes it. This command takes what "
+            "embed --save has written"
+        )
+    return model
+
+
+def saved_predictor(path: Path) -> Predictor:
+    """A model that ``classify --save`` or ``regress --save`` has written."""
+    model = saved(path, "classify")
+    if not isinstance(model, Predictor):
+        raise FileFormatError(
+            f"{path} is a {type(model).__name__}, which has seen no labels: classify --save and regress --save write "
+            "models that predict"
+        )
+    return model
 
 
 def model_size(model: NodeEmbedding) -> dict[str, Any]:
@@ -218,7 +254,7 @@ _GRAPH_OPTIONS = (
     ),
 )
 _LABEL_OPTIONS = (
-    file_option("--labels", text="Text or Parquet with a node and its label a line; the vectors are scored on them."),
+    file_option("--labels", text="Text or Parquet with a node and its label a line."),
     click.option("--node-column", help="Column of --labels with the nodes.  [default: the first]"),
     click.option(
         "--label-column",

@@ -17,7 +17,15 @@ from hopscale.exceptions import GraphError, ParameterError, Setting, in_short
 from hopscale.io.atomic import replacing
 from hopscale.names import name_array
 
-__all__ = ["FORMATS", "check_exportable", "name_text", "vector_format", "write_vectors"]
+__all__ = [
+    "FORMATS",
+    "check_exportable",
+    "name_text",
+    "needed_pyarrow",
+    "quoted",
+    "vector_format",
+    "write_vectors",
+]
 
 _SUFFIXES = {
     ".csv": "csv",
@@ -115,7 +123,7 @@ def vector_format(path: str | os.PathLike[str], name: str | None = None) -> str:
     if not isinstance(chosen, str) or chosen not in _WRITERS:
         raise ParameterError(f"format must be one of {', '.join(map(repr, _WRITERS))}, not {in_short(name)}")
     if chosen == "parquet":
-        _pyarrow()
+        needed_pyarrow()
     return chosen
 
 
@@ -211,8 +219,8 @@ def _checked_matrix(vectors: ArrayLike, count: int) -> NDArray[np.float32]:
 def _write_delimited(
     path: Path, names: NDArray[Any], matrix: NDArray[np.float32], header: list[str], delimiter: str
 ) -> None:
-    first = _quoted(["id", *header], delimiter)
-    shown = names.tolist() if names.dtype == np.int64 else _quoted(names.tolist(), delimiter)
+    first = quoted(["id", *header], delimiter)
+    shown = names.tolist() if names.dtype == np.int64 else quoted(names.tolist(), delimiter)
     _write_lines(path, delimiter.join(first), shown, matrix, delimiter)
 
 
@@ -232,7 +240,7 @@ def _write_lines(path: Path, first: str, names: list[Any], matrix: NDArray[np.fl
             file.write("".join([row % (name, *numbers) for name, numbers in chunk]))
 
 
-def _quoted(cells: list[str], delimiter: str) -> list[str]:
+def quoted(cells: list[str], delimiter: str) -> list[str]:
     """Cells as a delimited file wants them, quoted where they must be."""
     special = {delimiter, '"', "\n", "\r"}
     return [f'"{cell.replace(chr(34), chr(34) * 2)}"' if not cell or special & set(cell) else cell for cell in cells]
@@ -245,7 +253,7 @@ def _write_npz(path: Path, names: NDArray[Any], matrix: NDArray[np.float32], hea
 
 
 def _write_parquet(path: Path, names: NDArray[Any], matrix: NDArray[np.float32], header: list[str]) -> None:
-    pa = _pyarrow()
+    pa = needed_pyarrow()
     import pyarrow.parquet as pq
 
     ids = pa.array(names if names.dtype == np.int64 else names.tolist())
@@ -254,7 +262,7 @@ def _write_parquet(path: Path, names: NDArray[Any], matrix: NDArray[np.float32],
     pq.write_table(pa.table([ids, *dimensions], names=["id", *header]), path, use_dictionary=False)
 
 
-def _pyarrow() -> Any:
+def needed_pyarrow() -> Any:
     try:
         import pyarrow
     except ImportError as error:

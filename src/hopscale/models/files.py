@@ -15,14 +15,12 @@ The digest shows damage; it is no signature, and everything is validated whateve
 from __future__ import annotations
 
 import json
-import math
 import os
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from sklearn.utils.validation import check_is_fitted
@@ -31,16 +29,27 @@ from hopscale.checks import as_path
 from hopscale.exceptions import FileFormatError, ParameterError, in_short, warn
 from hopscale.io.atomic import replacing
 from hopscale.io.content import UnreadableFileError, existing
-from hopscale.io.name_bytes import encoded_names, restored_names
+from hopscale.io.name_bytes import encoded_names
+from hopscale.io.tensor_file import VERSION, TensorFile
 from hopscale.io.tensors import DIGEST, has_digest, write_tensors
 from hopscale.models.base import MODELS, NodeEmbedding, SolverChoice
 from hopscale.models.format_1 import from_format_1
 from hopscale.models.kept_graph import FEATURE_NAMES, KINDS, graph_tensors, stored_graph
 from hopscale.models.stored_encoder import encoder_tensor, stored_encoder
-from hopscale.names import repeated_name
+from hopscale.models.stored_settings import known_model, plain, stored_model, stored_solver
 from hopscale.solvers import Solver
 
-__all__ = ["ModelFile", "load_model", "save_model"]
+__all__ = [
+    "READERS",
+    "ModelFile",
+    "check_known",
+    "check_savable",
+    "facts_as_json",
+    "load_model",
+    "model_parts",
+    "save_model",
+    "write_model",
+]
 
 FORMAT = "hopscale.model"
 FORMAT_VERSION = 3
@@ -50,7 +59,7 @@ _DTYPES = {"feature_probability": "F64", "singular_values": "F64", **KINDS}  # a
 
 
 def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
-    """Save a fitted model.
+    """Save a fitted model that learns vectors.
 
     The file appears whole or not at all; one that was there before is replaced.
 
@@ -87,16 +96,27 @@ def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
     >>> again.neighbors("D", k=1) == model.neighbors("D", k=1)
     True
     """
-    name = type(model).__name__
-    if MODELS.get(name) is not type(model):
-        raise ParameterError(f"cannot save this {name}: another model has that name, and a file knows no more than it")
+    write_model(path, *model_parts(model))
+
+
+def write_model(path: str | os.PathLike[str], tensors: Mapping[str, NDArray[Any]], words: Mapping[str, str]) -> None:
+    """Write the parts of a model of any kind; ``words`` name the model."""
+    metadata = {
+        "format": FORMAT,
+        "format_version": str(FORMAT_VERSION),
+        VERSION: version("hopscale"),
+        **words,
+    }
+    with replacing(as_path(path)) as temporary:
+        write_tensors(temporary, tensors, metadata)
+
+
+def model_parts(model: NodeEmbedding) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    """Tensors and metadata that :meth:`ModelFile.model` makes the model from."""
+    check_known(model)
     check_is_fitted(model)
     learner = model.as_fitted()
-    learner.check_parameters()  # or the file could not be read
-    if isinstance(learner, SolverChoice):
-        for solver in (learner.chosen_solver(), getattr(model, "solver_", None)):
-            if solver is not None and type(solver) is not type(learner.solvers[solver.name]()):
-                raise ParameterError(f"cannot save a solver of class {type(solver).__name__}", parameter="solver")
+    check_savable(learner, getattr(model, "solver_", None))
     _warn_of_changes(model)
     tensors, facts = model._state()
     if hasattr(model, "graph_"):
@@ -110,15 +130,28 @@ def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
         **tensors,
     }
     facts = {"parameters": learner.get_params(deep=False), **facts}
-    metadata = {
-        "format": FORMAT,
-        "format_version": str(FORMAT_VERSION),
-        "hopscale_version": version("hopscale"),
-        "model": name,
-        **{fact: json.dumps(_plain(fact, value)) for fact, value in facts.items()},
-    }
-    with replacing(as_path(path)) as temporary:
-        write_tensors(temporary, tensors, metadata)
+    return tensors, {"model": type(model).__name__, **facts_as_json(facts)}
+
+
+def check_known(model: NodeEmbedding) -> None:
+    """Refuse a model that a file could not name."""
+    name = type(model).__name__
+    if MODELS.get(name) is not type(model):
+        raise ParameterError(f"cannot save this {name}: another model has that name, and a file knows no more than it")
+
+
+def check_savable(model: NodeEmbedding, *solvers: Solver | None) -> None:
+    """Refuse parameters that could not be read from a file, and solvers of other classes than the model knows."""
+    model.check_parameters()
+    if isinstance(model, SolverChoice):
+        for solver in (model.chosen_solver(), *solvers):
+            if solver is not None and type(solver) is not type(model.solvers[solver.name]()):
+                raise ParameterError(f"cannot save a solver of class {type(solver).__name__}", parameter="solver")
+
+
+def facts_as_json(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Facts as metadata have them."""
+    return {fact: json.dumps(plain(fact, value)) for fact, value in facts.items()}
 
 
 def _warn_of_changes(model: NodeEmbedding) -> None:
@@ -131,8 +164,8 @@ def _warn_of_changes(model: NodeEmbedding) -> None:
         )
 
 
-def load_model(path: str | os.PathLike[str]) -> NodeEmbedding:
-    """Load a model that :func:`save_model` has written.
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """Load a model that its ``save`` has written, one that learns vectors or one that learnt from labels.
 
     Nothing in the file is executed, and everything is checked before a model is made from it. A model of a class of
     your own can be loaded once the module that defines it has been imported.
@@ -143,7 +176,7 @@ def load_model(path: str | os.PathLike[str]) -> NodeEmbedding:
 
     Returns
     -------
-    NodeEmbedding
+    NodeEmbedding, GraphClassifier or GraphRegressor
         Answers as the saved model did, to the bit.
 
     Raises
@@ -172,10 +205,12 @@ def _identity(path: Path) -> tuple[int, ...] | None:
     return found.st_dev, found.st_ino, found.st_mtime_ns
 
 
-def _loaded(path: Path) -> NodeEmbedding:
+def _loaded(path: Path) -> Any:
     try:
         with safe_open(path, framework="numpy") as tensors:
-            return ModelFile(path, tensors).model()
+            file = ModelFile(path, tensors, tensors.metadata() or {})
+            file.check()
+            return file.content()
     except FileFormatError:
         raise
     except OSError as error:
@@ -186,15 +221,16 @@ def _loaded(path: Path) -> NodeEmbedding:
         ) from error
 
 
-class ModelFile:
-    """One open file, whose content is validated as it is read."""
+class ModelFile(TensorFile):
+    """The file of a model, or the part of one that is about a model."""
 
-    def __init__(self, path: Path, tensors: Any) -> None:
-        self._path, self._tensors = path, tensors
-        self._metadata: dict[str, str] = tensors.metadata() or {}
-        if self._metadata.get("format") != FORMAT:
+    dtypes = _DTYPES
+
+    def check(self) -> None:
+        """Refuse what is no file of a model, is damaged or is too new; make one of format 1 one of today."""
+        if self.metadata.get("format") != FORMAT:
             raise self.wrong("a safetensors file, but not a model that hopscale has saved")
-        written = self._metadata.get("format_version", "")
+        written = self.metadata.get("format_version", "")
         if not (written.isascii() and written.isdigit() and len(written) < 10):
             raise self.wrong(f"the format version is {in_short(written)}, not a number")
         if int(written) > FORMAT_VERSION:
@@ -202,40 +238,33 @@ class ModelFile:
                 f"its format is {written}, and this version reads up to {FORMAT_VERSION}: upgrade hopscale"
             )
         # Whatever the version says: that is a single digit, which damage can change as well.
-        digest = self._metadata.get(DIGEST, "" if int(written) > 2 else None)
-        if digest is not None and not has_digest(path, digest):
+        digest = self.metadata.get(DIGEST, "" if int(written) > 2 else None)
+        if digest is not None and not has_digest(self._path, digest):
             raise self.wrong("the file is damaged: it is not what was saved")
         if int(written) < 2:
             try:
-                self._metadata.update(from_format_1(self, self._metadata))
+                self.metadata.update(from_format_1(self, self.metadata))
             except (ArithmeticError, AttributeError, KeyError, LookupError, TypeError, ValueError) as error:
                 if isinstance(error, FileFormatError):
                     raise
                 raise self.wrong(f"it is not a complete file of format 1 ({error!r})") from error
 
+    def content(self) -> Any:
+        """The model, of whichever kind."""
+        reader = READERS.get(self.metadata.get("model", ""))
+        return self.model() if reader is None else reader(self)
+
     def model(self) -> NodeEmbedding:
-        """The model."""
-        name = self._metadata.get("model")
-        if name is None:
+        """The model that learns vectors."""
+        if "model" not in self.metadata:
             raise self.wrong("there is no 'model'")
-        if name not in MODELS:  # a file names its class; only classes that are here already are ever made from one
-            raise self.wrong(
-                f"a model of class {in_short(name)}, which is unknown here: import the module that defines it, or "
-                f"update hopscale. Known are {', '.join(MODELS)}"
-            )
-        model = self._built(MODELS[name], self.fact("parameters"), dict)
-        if isinstance(model, SolverChoice) and isinstance(model.solver, dict):
-            model.solver = self._solver(model, model.solver)
-        try:
-            model.check_parameters()
-        except ParameterError as error:
-            raise self.wrong(str(error)) from error
+        model = stored_model(self, known_model(self, self.metadata["model"]), self.fact("parameters"))
         model.parameters_ = model.parameters_now()
         model.node_ids_ = self.names("node_ids")
         if not len(model.node_ids_):
             raise self.wrong("it has no nodes")
         model.feature_names_ = self.names("feature_names")
-        d = self._tensor_kind("embedding")[1][-1:]
+        d = self.kind("embedding")[1][-1:]
         model._restore(self.numbers("embedding", (len(model.node_ids_), *d)), self)
         model.encoder_ = stored_encoder(self)
         graph = stored_graph(self, model.node_ids_, model.encoder_)
@@ -243,128 +272,10 @@ class ModelFile:
             model.graph_ = graph
         return model
 
-    def wrong(self, what: str) -> FileFormatError:
-        """The error to raise, with the versions that matter."""
-        written = self._metadata.get("hopscale_version", "an unknown version")
-        return FileFormatError(
-            f"{self._path}: {what} (written by hopscale {written[:50]}, this is {version('hopscale')})"
-        )
-
-    def fact(self, name: str, missing: Any = None) -> Any:
-        """An entry of the metadata; without a value for ``missing``, it must be there."""
-        if name not in self._metadata and missing is not None:
-            return missing
-        if name not in self._metadata:
-            raise self.wrong(f"there is no {name!r}")
-        return self._parsed(self._metadata[name], repr(name))
-
-    def count(self, name: str) -> int:
-        """A whole number of the metadata."""
-        value = self.fact(name)
-        if type(value) is not int or not 0 <= value < 2**63:
-            raise self.wrong(f"{name!r} is not a whole number")
-        return value
-
     def solver(self, model: SolverChoice, window: int) -> Solver:
         """The solver that the model was fitted with, on walks of ``window`` hops."""
-        return self._solver(model, self.fact("solver"), window)
-
-    def numbers(self, name: str, shape: tuple[int, ...], *, least: float = -math.inf) -> NDArray[Any]:
-        """A tensor of finite numbers of at least ``least``."""
-        expected = (_DTYPES.get(name, "F32"), shape)
-        found = self._tensor_kind(name)
-        if found != expected:
-            raise self.wrong(
-                f"the tensor {name!r} is {found[0]} of shape {found[1]}; expected {expected[0]} of shape {shape}"
-            )
-        tensor = np.asarray(self._tensors.get_tensor(name))
-        if not np.isfinite(tensor).all():
-            raise self.wrong(f"the tensor {name!r} has values that are not finite")
-        if tensor.min(initial=0.0) < least:
-            raise self.wrong(f"the tensor {name!r} has values below {least:g}")
-        return tensor
-
-    def has(self, name: str) -> bool:
-        """Whether there is a tensor of that name."""
-        return name in self._tensors.keys()  # noqa: SIM118 (not a mapping)
-
-    def names(self, name: str) -> NDArray[Any]:
-        """A tensor of distinct names."""
-        dtype, shape = self._tensor_kind(name)
-        if dtype not in ("I64", "U8") or len(shape) != 1:
-            raise self.wrong(f"the tensor {name!r} is {dtype} of shape {shape}; expected a row of I64 or of U8")
-        if dtype == "I64":
-            tensor = np.asarray(self._tensors.get_tensor(name))
-        else:
-            try:
-                tensor = restored_names(self.document(name))
-            except ValueError as error:
-                if isinstance(error, FileFormatError):
-                    raise
-                raise self.wrong(f"the tensor {name!r} cannot be read: {error}") from error
-        if repeated_name(tensor, name) is not None:
-            raise self.wrong(f"the tensor {name!r} has a name twice")
-        return tensor
-
-    def document(self, name: str) -> Any:
-        """A tensor of bytes that are JSON."""
-        dtype, shape = self._tensor_kind(name)
-        if dtype != "U8" or len(shape) != 1:
-            raise self.wrong(f"the tensor {name!r} is {dtype} of shape {shape}; expected a row of U8")
-        return self._parsed(np.asarray(self._tensors.get_tensor(name)).tobytes(), f"the tensor {name!r}")
-
-    def _solver(self, model: SolverChoice, settings: Any, window: int = 0) -> Solver:
-        name = settings.pop("name", None) if isinstance(settings, dict) else None
-        if not isinstance(name, str) or name not in model.solvers:
-            raise self.wrong(f"its solver is not one of {', '.join(model.solvers)}")
-        kind = type(model.solvers[name]())
-        solver: Solver = self._built(kind, settings)
-        try:
-            solver.check(window)
-        except ParameterError as error:
-            raise self.wrong(f"its solver cannot be: {error}") from error
-        return solver
-
-    def _built(self, kind: Any, settings: Any, *structures: type) -> Any:
-        """An object with settings from a file, none of them unknown; those that are missing as they were then."""
-        plain: tuple[type, ...] = (str, int, float, type(None), *structures)
-        if not isinstance(settings, dict) or not all(isinstance(value, plain) for value in settings.values()):
-            raise self.wrong("the parameters are not an object of plain values")
-        unknown = sorted(set(settings) - set(kind().get_params(deep=False)))
-        if unknown:
-            raise self.wrong(f"{kind.__name__} has no parameter {', '.join(map(repr, unknown))} in this version")
-        before: dict[str, Any] = {}
-        for each in reversed(kind.__mro__):
-            before |= vars(each).get("settings_before", {})
-        return kind(**{**before, **settings})
-
-    def _parsed(self, text: str | bytes, what: str) -> Any:
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise self.wrong(f"{what} is not JSON ({error})") from error
-
-    def _tensor_kind(self, name: str) -> tuple[str, tuple[int, ...]]:
-        if not self.has(name):
-            raise self.wrong(f"there is no tensor {name!r}")
-        header = self._tensors.get_slice(name)
-        return header.get_dtype(), tuple(header.get_shape())
+        return stored_solver(self, model, self.fact("solver"), window)
 
 
-def _plain(name: str, value: Any) -> Any:
-    """A setting as JSON has it."""
-    if isinstance(value, Solver):
-        return {"name": value.name, **_plain(name, value.get_params())}
-    if isinstance(value, dict):
-        return {key: _plain(key, each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(name, each) for each in value]
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (Integral, Real)):
-        return int(value) if isinstance(value, Integral) else float(value)
-    if name == "random_state":
-        return None
-    raise ParameterError(f"cannot save {in_short(value)}: expected a number, text, a boolean or None", parameter=name)
+# By name of a model of another kind than those that learn vectors: what makes one of an open file.
+READERS: dict[str, Callable[[ModelFile], Any]] = {}

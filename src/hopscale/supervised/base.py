@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from hopscale.checks import KnownParameters, check_seed, checked_fields, parameter, seed_of, switch
 from hopscale.compute.threads import checked_jobs
 from hopscale.exceptions import GraphError, warn
+from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
 from hopscale.labels import check_different, has_class, has_value, target_values
@@ -40,6 +42,7 @@ class _Fitted:
     graph_digest_: str  # by which the graph is known again
     outputs_: Array  # of the nodes of the fit: probabilities of the classes, or values
     classes_: NDArray[Any]  # by classifiers
+    encoder_: FeatureEncoder | None  # of the node table that the features came from
     _graph: ReferenceType[AttributedGraph]
 
 
@@ -102,6 +105,7 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
         fitted = copy(self)
         fitted.__dict__ = {**parameters, **checked_fields(self)}  # nothing is left of the last fit
         fitted.node_ids_, fitted.train_, fitted.graph_digest_ = graph.node_ids, rows, graph_digest(graph)
+        fitted.encoder_ = graph.encoder
         targets = fitted._targets(labels)
         fitted.outputs_ = fitted._learn(graph, rows, targets, seed_of(self.random_state))
         learnt = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
@@ -202,6 +206,17 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
         if found is None:
             raise GraphError("the graph of the fit is not there any more: pass it")
         return found
+
+    # Files.
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the model as a safetensors file; :func:`hopscale.load_model` brings it back.
+
+        Models that predict from vectors and features can be saved, networks cannot.
+        """
+        from hopscale.supervised.files import save_predictor  # which knows the predictors
+
+        save_predictor(self, path)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "outputs_")

@@ -1,6 +1,7 @@
 """A function for every door: random inputs for it, as lines of Python."""
 
-from fuzz.doors import commands, files, indexed, kernels, models, node_tables, objects, others
+from fuzz.doors import commands, files, indexed, kernels, models, node_tables, objects, others, predictors
 from fuzz.doors.registry import DOORS, line
 
 __all__ = ["DOORS", "commands", "files", "indexed", "kernels", "line", "models", "node_tables", "objects", "others"]
+__all__ += ["predictors"]
