@@ -90,6 +90,19 @@ class TestFits:
         assert np.array_equal(again, vectors)
         assert same == facts
 
+    def test_the_commit_is_that_of_the_code_and_not_of_where_it_is_called(self, tmp_path, monkeypatch):
+        monkeypatch.delenv("HOPSCALE_COMMIT", raising=False)
+        code = "from hopscale.paper.machine import machine; print(machine().get('commit'))"
+        git, root = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C"], Path(__file__).resolve().parents[1]
+        subprocess.run([*git, str(tmp_path), "init", "-q"], check=True)
+        subprocess.run([*git, str(tmp_path), "commit", "-q", "--allow-empty", "-m", "other"], check=True)
+        found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+        here = subprocess.run([*git, str(root), "rev-parse", "--short=10", "HEAD"], capture_output=True, text=True)
+        assert found.stdout.strip().rstrip("+") == (here.stdout.strip() if (root / ".git").exists() else "None")
+        monkeypatch.setenv("HOPSCALE_COMMIT", "abc")
+        found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert found.stdout.strip() == "abc"
+
     def test_memory_is_that_of_the_process_alone(self):
         held = np.ones(300 << 17)  # 300 MiB here are none of the other's
         code = "from hopscale.paper.machine import peak_mib; print(peak_mib())"

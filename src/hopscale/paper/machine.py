@@ -6,8 +6,10 @@ import importlib.metadata
 import os
 import platform
 import re
+import subprocess
 import sys
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,29 @@ def machine() -> dict[str, Any]:
         "processor": names[0] if names else platform.processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "versions": versions,
+        **({"commit": commit} if (commit := _commit()) else {}),
     }
+
+
+@cache
+def _commit() -> str | None:
+    """The commit of the code that runs, with a plus sign if it was changed; None outside a checkout.
+
+    ``HOPSCALE_COMMIT`` names it where a copy of the code runs.
+    """
+    if "HOPSCALE_COMMIT" in os.environ:
+        return os.environ["HOPSCALE_COMMIT"]
+    root = Path(__file__).resolve().parents[3]
+    if not (root / ".git").exists() or not (root / "src" / "hopscale").exists():
+        return None
+    try:
+        name, changes = (
+            subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True).stdout.strip()
+            for words in (("rev-parse", "--short=10", "HEAD"), ("status", "--porcelain", "--", "src"))
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return name + ("+" if changes else "")
 
 
 def peak_mib() -> float | None:
