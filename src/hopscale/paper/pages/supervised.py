@@ -110,16 +110,31 @@ def _ours_against_the_best(
         row = [dataset, f"{mean:.3f}{mark(record)} ± {error:.3f}"]
         best = published.get((own, dataset))
         row += [f"{best[metric]:.3f} ({best['method']})", f"{mean - best[metric]:+.3f}"] if best else ["–", "–"]
-        found = [
-            (mean_and_error(rival["scores"][metric])[0], name)
-            for name in others
-            if (rival := measurements.get(solver=WAY, method=name, dataset=dataset))
-        ]
-        row += [f"{max(found)[0]:.3f} ({max(found)[1]})", f"{mean - max(found)[0]:+.3f}"] if found else ["–", "–"]
+        rivals = [found for name in others if (found := measurements.get(solver=WAY, method=name, dataset=dataset))]
+        row += _difference(record, rivals, metric)
         rows.append(row)
     if not rows:
         return []
     header = ["data set", own, "best published", "difference", "best measured", "difference"]
     if not others:
         header, rows = header[:4], [row[:4] for row in rows]
-    return table(f"{own} against the best", header, rows)
+        return table(f"{own} against the best", header, rows)
+    text = (
+        "The best measured has the highest mean among methods that were trained; the difference is a mean ± standard "
+        "error over the splits that both have."
+    )
+    return table(f"{own} against the best", header, rows, text)
+
+
+def _difference(record: Record, rivals: Iterable[Record], metric: str) -> list[str]:
+    """The best rival, and by how much a record is above it on the splits that both have, which are the first ones."""
+    best = max(rivals, key=lambda rival: mean_and_error(rival["scores"][metric])[0], default=None)
+    if best is None:
+        return ["–", "–"]
+    theirs = best["scores"][metric]
+    pairs = list(zip(record["scores"][metric], theirs, strict=False))
+    mean, error = mean_and_error([mine - other for mine, other in pairs])
+    return [
+        f"{mean_and_error(theirs)[0]:.3f} ({best['cell']['method']})",
+        f"{mean:+.4f} ± {error:.4f} ({len(pairs)} splits)",
+    ]
