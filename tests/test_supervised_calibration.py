@@ -6,7 +6,7 @@ from supervised_models import quick
 
 from hopscale import AttributedGraph, GraphClassifier
 from hopscale.datasets import planted_blocks
-from hopscale.supervised.calibration import log_loss, shares, sharpened, temperature
+from hopscale.supervised.calibration import as_probabilities, log_loss, temperature, with_temperature
 
 P = np.random.default_rng(0).dirichlet([1, 1, 1], 400)
 CLASSES = (np.random.default_rng(1).random((400, 1)) > P.cumsum(axis=1)).sum(axis=1)  # drawn with these probabilities
@@ -23,27 +23,27 @@ class TestShares:
     """Scores as probabilities."""
 
     def test_probabilities_stay_as_they_are(self):
-        assert shares(P) == pytest.approx(P, abs=1e-8)
+        assert as_probabilities(P) == pytest.approx(P, abs=1e-8)
 
     def test_scores_below_zero_say_how_far_off_the_others_may_be(self):
         """Of scores that add up to one, what is below zero is error: its mean is added to all."""
-        found = shares(np.array([[0.5, -0.3, 0.8]]))
+        found = as_probabilities(np.array([[0.5, -0.3, 0.8]]))
         assert found == pytest.approx(np.array([[0.6, 0.1, 0.9]]) / 1.6)
 
     def test_are_probabilities_with_the_same_winner(self):
         scores = np.random.default_rng(0).normal(size=(200, 4)) / 2
         scores += (1 - scores.sum(axis=1, keepdims=True)) / 4
-        found = shares(scores)
+        found = as_probabilities(scores)
         assert found.sum(axis=1) == pytest.approx(1)
         assert (found > 0).all()
         assert (found.argmax(axis=1) == scores.argmax(axis=1)).all()
-        assert shares(np.zeros((1, 4))) == pytest.approx(np.full((1, 4), 0.25))
+        assert as_probabilities(np.zeros((1, 4))) == pytest.approx(np.full((1, 4), 0.25))
 
 
 class TestTemperature:
     @pytest.mark.parametrize("T", [0.05, 0.5, 1.0, 3.0, 50.0])
-    def test_sharpened_is_a_power(self, T):
-        found = sharpened(P, T)
+    def test_a_temperature_is_a_power(self, T):
+        found = with_temperature(P, T)
         power = P ** (1 / T)
         assert found.sum(axis=1) == pytest.approx(1)
         assert found == pytest.approx(power / power.sum(axis=1, keepdims=True), abs=1e-6)
@@ -55,18 +55,18 @@ class TestTemperature:
 
     @pytest.mark.parametrize("true", [0.3, 1.0, 4.0])
     def test_has_the_least_log_loss(self, true):
-        given = sharpened(P, 1 / true)  # as over-confident, or as timid, as that
+        given = with_temperature(P, 1 / true)  # as over-confident, or as timid, as that
         found = temperature(given, CLASSES)
         grid = np.exp(np.linspace(-4, 4, 801))
-        losses = [log_loss(sharpened(given, T), CLASSES) for T in grid]
-        assert log_loss(sharpened(given, found), CLASSES) <= min(losses) + 1e-9
+        losses = [log_loss(with_temperature(given, T), CLASSES) for T in grid]
+        assert log_loss(with_temperature(given, found), CLASSES) <= min(losses) + 1e-9
         assert found == pytest.approx(grid[np.argmin(losses)], rel=0.02)
         assert found == pytest.approx(true, rel=0.3)
 
     def test_probabilities_mean_what_they_say_afterwards(self):
         """Learnt on one half, tried on the other: where the probability is .8, four in five are of the class."""
-        sharp = sharpened(P, 0.25)
-        calibrated = sharpened(sharp, temperature(sharp[::2], CLASSES[::2]))
+        sharp = with_temperature(P, 0.25)
+        calibrated = with_temperature(sharp, temperature(sharp[::2], CLASSES[::2]))
         before, after = (calibration_error(p[1::2], CLASSES[1::2]) for p in (sharp, calibrated))
         assert before > 0.15
         assert after < before / 2
@@ -76,7 +76,7 @@ class TestTemperature:
         p = np.eye(2)[[0, 1, 0, 1]] * 0.98 + 0.01
         found = temperature(p, np.array([0, 1, 0, 1]) if right else np.array([1, 0, 1, 0]))
         assert 0 < found < np.inf
-        assert np.isfinite(sharpened(p, found)).all()
+        assert np.isfinite(with_temperature(p, found)).all()
 
 
 class TestClassifier:

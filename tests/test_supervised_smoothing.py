@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from hopscale.compute import Threads
-from hopscale.supervised.smoothing import Smoothing, corrected, smoothed, steps, symmetric_steps
+from hopscale.supervised.smoothing import Smoothing, corrected, smoothed, symmetric_transitions, transitions
 from reference import random_graph
 
 GRAPH = random_graph(40, 5, weighted=True, isolated=3)
@@ -15,7 +15,7 @@ ISOLATED = slice(37, 40)
 
 def dense_steps(kind):
     degrees = np.where(A.sum(axis=1) > 0, A.sum(axis=1), 1)
-    S = A / np.sqrt(np.outer(degrees, degrees)) if kind is symmetric_steps else A / degrees[:, None]
+    S = A / np.sqrt(np.outer(degrees, degrees)) if kind is symmetric_transitions else A / degrees[:, None]
     return S + np.diag(A.sum(axis=1) == 0)
 
 
@@ -31,7 +31,7 @@ def found(kind, base, known, targets, residuals, how):
         return smoothed(S, outputs, known, targets, how.smooth, engine)
 
 
-@pytest.mark.parametrize("kind", [symmetric_steps, steps])
+@pytest.mark.parametrize("kind", [symmetric_transitions, transitions])
 class TestCorrectAndSmooth:
     BASE, TARGETS, RESIDUALS = np.random.default_rng(0).random((3, 40, 2))
     KNOWN = np.arange(40) % 3 == 0
@@ -92,8 +92,8 @@ class TestCorrectAndSmooth:
 
 def test_means_of_neighbours_leave_a_constant_alone():
     ones = np.ones((40, 1))
-    assert found(steps, ones, np.zeros(40, bool), ones, ones, Smoothing(0, 0.7)) == pytest.approx(ones, abs=1e-6)
+    assert found(transitions, ones, np.zeros(40, bool), ones, ones, Smoothing(0, 0.7)) == pytest.approx(ones, abs=1e-6)
 
 
 def test_a_graph_without_edges_is_left_alone():
-    assert symmetric_steps(sp.csr_array((3, 3))).toarray() == pytest.approx(np.eye(3))
+    assert symmetric_transitions(sp.csr_array((3, 3))).toarray() == pytest.approx(np.eye(3))

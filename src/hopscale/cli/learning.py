@@ -35,7 +35,7 @@ from hopscale.supervised import GraphClassifier, GraphRegressor
 __all__ = ["classify", "regress"]
 
 _HOW_TO_RUN = ("n_jobs", "random_state")  # parameters of the embedder and of the predictor
-_SAID = "ae, or deepwalk where nodes have no features"
+_DEFAULT_MODEL = "ae, or deepwalk where nodes have no features"
 
 
 def _options(kind: type[Predictor]) -> Callable[[Command], Command]:
@@ -73,9 +73,9 @@ def _options(kind: type[Predictor]) -> Callable[[Command], Command]:
             type=int,
             default=default.landmarks,
             show_default=True,
-            help="Training nodes that a kernel compares others with, at most.",
+            help="Largest number of training nodes that a kernel compares all nodes with.",
         ),
-        with_parameters(None, said=_SAID),
+        with_parameters(None, said=_DEFAULT_MODEL),
         with_console,
     )
 
@@ -161,24 +161,16 @@ def _learn(
         learner.embedder = _embedder("deepwalk", parameters, console)
     console.say(f"{described(graph)}; {len(train):,} nodes have a label")
     _, seconds = timed(lambda: learner.fit(graph, labels, train=train))
-    learner.set_params(verbose=False)  # a matter of this command, not of the model
-    for each in (learner.embedder, learner.embedder_):
+    for each in (learner, learner.embedder, learner.embedder_):
         if each is not None:
-            each.set_params(verbose=False)
+            each.set_params(verbose=False)  # a matter of this command, not of the model
     rows = np.arange(graph.n_nodes) if everything else other_nodes(learner)
     if save:
         learner.save(save)
     if output:
         known = _known(labels, train, graph.n_nodes)[rows].tolist() if everything else None
         write_predictions(learner, learner.node_ids_[rows], learner.outputs_[rows], output, formats[output], known)
-    document, lines = _report(learner, labels[train])
-    if len(rows):
-        facts, more = prediction_facts(learner, learner.outputs_[rows])
-        document, lines = {**document, **facts}, lines + more
-    written = {name: str(path) for name, path in (("output", output), ("save", save)) if path}
-    if save:
-        lines.append(f"saved               {save}: {_reach(learner)}")
-    console.answer({**document, "seconds": seconds, **written}, lines)
+    _answer(learner, labels[train], rows, seconds, {"output": output, "save": save}, console)
 
 
 # Before the fit.
@@ -235,6 +227,25 @@ def _check_classes(labels: NDArray[Any]) -> None:
 # After the fit.
 
 
+def _answer(
+    model: Predictor,
+    labels: NDArray[Any],
+    rows: NDArray[np.int64],
+    seconds: float,
+    paths: dict[str, Path | None],
+    console: Console,
+) -> None:
+    """Print what was chosen and what is predicted for the nodes at ``rows``; ``labels`` are of the training nodes."""
+    document, lines = _report(model, labels)
+    if len(rows):
+        facts, more = prediction_facts(model, model.outputs_[rows])
+        document, lines = {**document, **facts}, lines + more
+    written = {name: str(path) for name, path in paths.items() if path}
+    if "save" in written:
+        lines.append(f"saved               {written['save']}: {_reach(model)}")
+    console.answer({**document, "seconds": seconds, **written}, lines)
+
+
 def _known(labels: NDArray[Any], train: NDArray[np.int64], n: int) -> NDArray[Any]:
     """Labels of the training nodes, None elsewhere."""
     known = np.full(n, None, dtype=object)
@@ -243,7 +254,7 @@ def _known(labels: NDArray[Any], train: NDArray[np.int64], n: int) -> NDArray[An
 
 
 def _report(model: Predictor, labels: NDArray[Any]) -> tuple[dict[str, Any], list[str]]:
-    """What was chosen, how well it did on training nodes that were held out, and what needs no graph."""
+    """What was chosen, its cross-validated score and the baseline, as a document and as lines."""
     report, is_classifier = model.report_, isinstance(model, GraphClassifier)
     where = f"in {report.n_folds}-fold cross-validation on {report.n_train:,} training nodes"
     document: dict[str, Any] = {

@@ -16,11 +16,12 @@ from hopscale.cli.questions import MODEL
 from hopscale.cli.sources import GraphFiles, Predictor, file_option, saved_predictor, with_graph
 from hopscale.compute.threads import effective_jobs
 from hopscale.exceptions import GraphError
+from hopscale.graph import AttributedGraph
 from hopscale.io.predictions import FORMATS, name_column, table_format, write_table
 from hopscale.io.vectors import name_text
 from hopscale.supervised import GraphClassifier
 
-__all__ = ["FORMAT", "counted", "predict", "prediction_facts", "shown_counts", "write_predictions"]
+__all__ = ["FORMAT", "counted", "other_nodes", "predict", "prediction_facts", "shown_counts", "write_predictions"]
 
 FORMAT = click.option(
     "--format",
@@ -83,13 +84,18 @@ def predict(
         ids = graph.node_ids
         name_column(ids)  # refuses names that cannot be written
         console.say(described(graph))
-        outputs, seconds = timed(lambda: learner._outputs_of(graph))
+        outputs, seconds = timed(lambda: _outputs(learner, graph))
     write_predictions(learner, ids, outputs, output, file_format)
     facts, lines = prediction_facts(learner, outputs)
     console.say("\n".join(lines))
     if console.as_json:
         size = {"model": type(learner).__name__, "nodes": len(ids), "seconds": seconds}
         console.answer({"output": str(output), **size, **facts}, [])
+
+
+def _outputs(model: Predictor, graph: AttributedGraph) -> NDArray[np.float64]:
+    """Probabilities of the classes, or values."""
+    return model.predict_proba(graph) if isinstance(model, GraphClassifier) else model.predict(graph)
 
 
 def other_nodes(model: Predictor) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Probabilities that mean what they say: of nodes with the probability .8, four in five are of that class."""
+"""Calibration of probabilities: of nodes with the probability .8, four in five should be of that class."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-__all__ = ["log_loss", "shares", "sharpened", "temperature"]
+__all__ = ["as_probabilities", "log_loss", "temperature", "with_temperature"]
 
 Array = NDArray[np.float64]
 
 _LEAST = 1e-9  # probability
-_MOST_SHARP = 4.0  # natural logarithm of the largest and smallest temperature
+_LARGEST_LOG = 4.0  # of a temperature, and of its inverse
 
 
-def shares(scores: Array) -> Array:
+def as_probabilities(scores: Array) -> Array:
     """Scores of classes as probabilities: none below zero, each row adding up to one.
 
-    Least squares and spread errors may give scores below zero. These tell by how much the other scores of the row are
-    off: their mean is added to all of them, or a class that is a little less likely would seem impossible.
+    Least squares and spread errors may give scores below zero. How far they are below zero tells how far the others may
+    be off: the mean of it over the row is added to all classes, so that none is impossible.
 
-    >>> shares(np.array([[0.5, -0.3, 0.8]])).round(3)
+    >>> as_probabilities(np.array([[0.5, -0.3, 0.8]])).round(3)
     array([[0.375, 0.062, 0.562]])
     """
     below = np.maximum(-scores, 0.0).mean(axis=1, keepdims=True)
@@ -28,10 +28,10 @@ def shares(scores: Array) -> Array:
     return np.asarray(positive / positive.sum(axis=1, keepdims=True))
 
 
-def sharpened(probabilities: Array, temperature: float) -> Array:
+def with_temperature(probabilities: Array, temperature: float) -> Array:
     """p^(1/T), scaled to add up to one.
 
-    >>> sharpened(np.array([[0.2, 0.8]]), 0.5).round(3)
+    >>> with_temperature(np.array([[0.2, 0.8]]), 0.5).round(3)
     array([[0.059, 0.941]])
     """
     logs = np.log(np.maximum(probabilities, _LEAST)) / temperature
@@ -45,10 +45,10 @@ def log_loss(probabilities: Array, classes: NDArray[np.int64]) -> float:
 
 
 def temperature(probabilities: Array, classes: NDArray[np.int64]) -> float:
-    """The temperature at which probabilities of nodes that were held out have the least log loss."""
+    """The temperature with the least log loss, to be learnt from held-out nodes."""
     found = minimize_scalar(
-        lambda x: log_loss(sharpened(probabilities, np.exp(x)), classes),
-        bounds=(-_MOST_SHARP, _MOST_SHARP),
+        lambda x: log_loss(with_temperature(probabilities, np.exp(x)), classes),
+        bounds=(-_LARGEST_LOG, _LARGEST_LOG),
         method="bounded",
     )
     return float(np.exp(found.x))

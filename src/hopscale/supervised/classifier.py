@@ -14,13 +14,13 @@ from hopscale.checks import parameter, whole
 from hopscale.exceptions import ParameterError, in_short
 from hopscale.graph import AttributedGraph
 from hopscale.supervised.base import NodeClassifier
-from hopscale.supervised.calibration import log_loss, shares, sharpened, temperature
+from hopscale.supervised.calibration import as_probabilities, log_loss, temperature, with_temperature
 from hopscale.supervised.heads.base import HeadFamily
 from hopscale.supervised.heads.kernel import Kernel
 from hopscale.supervised.heads.linear import Logistic
 from hopscale.supervised.inputs import InputKind
 from hopscale.supervised.predictor import GraphPredictor
-from hopscale.supervised.smoothing import symmetric_steps
+from hopscale.supervised.smoothing import symmetric_transitions
 
 __all__ = ["GraphClassifier"]
 
@@ -122,13 +122,13 @@ class GraphClassifier(_Fitted, GraphPredictor, NodeClassifier):
     def _target_matrix(self, targets: NDArray[Any]) -> Array:
         return np.asarray(np.eye(len(self.classes_))[targets])
 
-    def _steps(self, graph: AttributedGraph) -> sp.csr_array:
-        return symmetric_steps(graph.adjacency)
+    def _transitions(self, graph: AttributedGraph) -> sp.csr_array:
+        return symmetric_transitions(graph.adjacency)
 
     def _loss(self, outputs: Array, targets: Array) -> float:
-        return log_loss(shares(outputs), targets.argmax(axis=1))
+        return log_loss(as_probabilities(outputs), targets.argmax(axis=1))
 
-    def _agreement(self, outputs: Array, targets: Array) -> float:
+    def _cv_score(self, outputs: Array, targets: Array) -> float:
         return float(np.mean(outputs.argmax(axis=1) == targets.argmax(axis=1)))
 
     def _baseline(self, targets: Array) -> float:
@@ -136,11 +136,14 @@ class GraphClassifier(_Fitted, GraphPredictor, NodeClassifier):
 
     def _finish(self, outputs: Array, held_out: Array, out_of_fold: Array, targets: Array) -> Array:
         truth = targets.argmax(axis=1)
-        self.temperatures_ = (temperature(shares(held_out), truth), temperature(shares(out_of_fold), truth))
-        return sharpened(shares(outputs), self.temperatures_[0])
+        self.temperatures_ = (
+            temperature(as_probabilities(held_out), truth),
+            temperature(as_probabilities(out_of_fold), truth),
+        )
+        return with_temperature(as_probabilities(outputs), self.temperatures_[0])
 
     def _outputs(self, graph: AttributedGraph) -> Array:
-        return sharpened(shares(self.head_.outputs(self._design(graph))), self.temperatures_[1])
+        return with_temperature(as_probabilities(self.head_.outputs(self._design(graph))), self.temperatures_[1])
 
     def _explained(self, outputs: Array, label: Any) -> tuple[Any, int, float | None]:
         names = self.classes_.tolist()

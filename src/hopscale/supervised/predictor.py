@@ -84,27 +84,27 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
         """Targets with a row for each training node."""
 
     @abstractmethod
-    def _steps(self, graph: AttributedGraph) -> sp.csr_array:
-        """One step along edges, by which outputs are smoothed."""
+    def _transitions(self, graph: AttributedGraph) -> sp.csr_array:
+        """The matrix that outputs are smoothed with."""
 
     @abstractmethod
     def _loss(self, outputs: Array, targets: Array) -> float:
-        """By which the strength of a head is chosen: the smaller, the better."""
+        """Loss by which the strength of a head is chosen: the smaller, the better."""
 
     @abstractmethod
-    def _agreement(self, outputs: Array, targets: Array) -> float:
-        """By which candidates are compared, and which the report shows: the larger, the better."""
+    def _cv_score(self, outputs: Array, targets: Array) -> float:
+        """Score by which candidates are compared: the larger, the better."""
 
     @abstractmethod
     def _baseline(self, targets: Array) -> float:
-        """The agreement that needs no graph."""
+        """Score of always predicting the commonest class, or the mean."""
 
     @abstractmethod
     def _finish(self, outputs: Array, held_out: Array, out_of_fold: Array, targets: Array) -> Array:
-        """Outputs as they are answered.
+        """Outputs as ``predict`` returns them.
 
-        ``held_out`` are outputs of training nodes that did not see their own target, ``out_of_fold`` the same before
-        they were smoothed: what calibration is learnt from.
+        Calibration is learnt from cross-validated outputs of the training nodes: ``held_out`` are smoothed,
+        ``out_of_fold`` are not.
         """
 
     # Learning.
@@ -125,8 +125,8 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
         count = min(self.folds, len(rows) // 2)
         fold = fold_numbers(Y, count, seed)
         with Threads(self.n_jobs, verbose=bool(self.verbose)) as engine:
-            steps = self._steps(graph) if self.smooth and graph.adjacency.nnz else None
-            folds = Folds(graph.n_nodes, rows, Y, fold, count, steps, engine)
+            transitions = self._transitions(graph) if self.smooth and graph.adjacency.nnz else None
+            folds = Folds(graph.n_nodes, rows, Y, fold, count, transitions, engine)
             trials = []
             for kind in kinds:
                 inputs = Inputs.learnt(kind, vectors, graph.features)
@@ -137,8 +137,8 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
                 raise ParameterError(f"cannot be used with inputs={self.inputs!r}", parameter="head", value=self.head)
             with engine.bar(sum(len(trial.family.strengths) for trial in trials), "cross-validation", "fit") as bar:
                 for trial in trials:
-                    trial.run(self._loss, self._agreement, bar.update)
-            owners = {candidate: trial for trial in trials for candidate in trial.held_out}
+                    trial.run(self._loss, self._cv_score, bar.update)
+            owners = {candidate: trial for trial in trials for candidate in trial.candidates}
             order = ranked(list(owners))
             chosen, trial = order[0], owners[order[0]]
             self.report_ = Report(order, chosen, self._baseline(Y), len(rows), count)
@@ -147,7 +147,7 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
             self.head_, outputs = trial.final(chosen)
         if self.inputs_.kind == "features":
             self.embedder_ = None
-        return self._finish(outputs, trial.held_out[chosen], trial.out_of_fold, Y)
+        return self._finish(outputs, trial.candidates[chosen], trial.out_of_fold, Y)
 
     def _kinds(self, graph: AttributedGraph) -> list[InputKind]:
         """Inputs that the graph has and that may be chosen."""
@@ -159,7 +159,7 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
             raise GraphError(f"the graph has no {lacks}: there is nothing to predict from")
         return kinds
 
-    # Why.
+    # Explanation.
 
     def explain_prediction(self, node: Hashable, *, graph: Any = None, label: Any = None) -> Evidence:
         """Explain a prediction by evidence of each feature at each number of hops, which adds up to the head's score.

@@ -18,7 +18,7 @@ from hopscale.supervised.heads.elastic_net import ElasticNet
 from hopscale.supervised.heads.kernel import Kernel
 from hopscale.supervised.inputs import InputKind
 from hopscale.supervised.predictor import GraphPredictor
-from hopscale.supervised.smoothing import steps
+from hopscale.supervised.smoothing import transitions
 
 __all__ = ["GraphRegressor"]
 
@@ -83,13 +83,13 @@ class GraphRegressor(GraphPredictor, NodeRegressor):
     def _target_matrix(self, targets: NDArray[Any]) -> Array:
         return np.asarray(targets, dtype=np.float64)[:, None]
 
-    def _steps(self, graph: AttributedGraph) -> sp.csr_array:
-        return steps(graph.adjacency)
+    def _transitions(self, graph: AttributedGraph) -> sp.csr_array:
+        return transitions(graph.adjacency)
 
     def _loss(self, outputs: Array, targets: Array) -> float:
         return float(((outputs - targets) ** 2).mean())
 
-    def _agreement(self, outputs: Array, targets: Array) -> float:
+    def _cv_score(self, outputs: Array, targets: Array) -> float:
         return 1 - self._loss(outputs, targets) / float(targets.var())
 
     def _baseline(self, targets: Array) -> float:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.supervised.smoothing import SHARES_OF_ERRORS, SHARES_OF_PREDICTIONS, Smoothing
+from hopscale.supervised.smoothing import CORRECT_ALPHAS, SMOOTH_ALPHAS, Smoothing
 
 __all__ = ["SMOOTHINGS", "Candidate", "Report", "fold_numbers", "ranked"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-SMOOTHINGS = tuple(Smoothing(correct, smooth) for smooth in SHARES_OF_PREDICTIONS for correct in SHARES_OF_ERRORS)
+SMOOTHINGS = tuple(Smoothing(correct, smooth) for smooth in SMOOTH_ALPHAS for correct in CORRECT_ALPHAS)
 
 
 @dataclass(frozen=True)

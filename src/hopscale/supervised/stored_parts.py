@@ -1,4 +1,4 @@
-"""Parts of a predictor in its file: what it was chosen from, the names of classes, inputs and the head."""
+"""Parts of a predictor in its file: the report, the names of classes, the inputs and the head."""
 
 from __future__ import annotations
 
@@ -20,8 +20,19 @@ from hopscale.supervised.heads.linear import LogisticHead
 from hopscale.supervised.inputs import Design, InputKind, Inputs
 from hopscale.supervised.selection import Candidate, Report
 
-__all__ = ["REAL", "State", "class_state", "head_state", "input_state", "report_state", "stored_classes", "stored_head"]
-__all__ += ["stored_inputs", "stored_numbers", "stored_report"]
+__all__ = [
+    "REAL",
+    "State",
+    "class_state",
+    "head_state",
+    "input_state",
+    "report_state",
+    "stored_classes",
+    "stored_head",
+    "stored_inputs",
+    "stored_numbers",
+    "stored_report",
+]
 
 State = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # tensors, and facts that JSON can hold
 
@@ -54,7 +65,7 @@ def _record(value: Any) -> Any:
 
 
 def _stored_record(file: TensorFile, kind: Any, given: Any) -> Any:
-    """A dataclass of texts, numbers and other such, from JSON."""
+    """A dataclass from JSON; its fields are text, numbers or such dataclasses."""
     hints = get_type_hints(kind)
     if not isinstance(given, dict) or not set(given) <= set(hints):
         raise file.wrong(f"'report' has a {kind.__name__} that is not one of this version")
@@ -75,15 +86,16 @@ def _stored_record(file: TensorFile, kind: Any, given: Any) -> Any:
 
 
 def report_state(report: Report) -> dict[str, Any]:
-    """What was tried, and which of it was chosen, as JSON has it."""
+    """A report as JSON has it."""
     return {**_record(report), "candidates": list(map(_record, report.candidates))}
 
 
 def stored_report(file: TensorFile) -> Report:
     """The report in a file."""
     given = file.fact("report")
-    if not isinstance(given, dict) or not isinstance(given.get("candidates"), list) or set(given) != _REPORT:
-        raise file.wrong(f"'report' is not an object of {', '.join(sorted(_REPORT))}")
+    names = {each.name for each in fields(Report)}
+    if not isinstance(given, dict) or not isinstance(given.get("candidates"), list) or set(given) != names:
+        raise file.wrong(f"'report' is not an object of {', '.join(sorted(names))}")
     candidates = [_stored_record(file, Candidate, each) for each in given["candidates"]]
     chosen = _stored_record(file, Candidate, given["chosen"])
     if chosen not in candidates:
@@ -93,9 +105,6 @@ def stored_report(file: TensorFile) -> Report:
         raise file.wrong("'report' does not count training nodes and folds")
     [baseline] = stored_numbers(file, "'baseline'", [given["baseline"]], 1)
     return Report(candidates, chosen, baseline, *counts)
-
-
-_REPORT = {each.name for each in fields(Report)}
 
 
 # Classes.

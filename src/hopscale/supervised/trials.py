@@ -15,7 +15,7 @@ from hopscale.compute.threads import ranges
 from hopscale.supervised.heads.base import Head, HeadFamily
 from hopscale.supervised.inputs import Design, Inputs
 from hopscale.supervised.selection import SMOOTHINGS, Candidate
-from hopscale.supervised.smoothing import SHARES_OF_ERRORS, SHARES_OF_PREDICTIONS, Smoothing, corrected, smoothed
+from hopscale.supervised.smoothing import CORRECT_ALPHAS, SMOOTH_ALPHAS, Smoothing, corrected, smoothed
 
 __all__ = ["Folds", "Trial"]
 
@@ -24,15 +24,16 @@ Indices = NDArray[np.int64]
 Measure = Callable[[Array, Array], float]
 
 _ENTRIES = 1 << 26  # of outputs that are smoothed at once
-_FEW_ROWS, _FEW_FOLDS = 5000, 2  # on more training nodes, so many folds choose the strength for all
-_RISEN = 1.01  # times the least loss: from there on stronger fits are not tried
+_MANY_NODES, _CHOOSING_FOLDS = 5000, 2  # on more training nodes, so many folds choose the strength for all
+_RISEN = 1.01  # times the least loss: a path of strengths ends there
+_NO_FOLD = -1  # where a head is trained on all training nodes
 
 
 @dataclass(frozen=True, eq=False)
 class Folds:
     """Training nodes, their targets (a row each), and the number of each one's fold.
 
-    ``steps`` is one step along edges, or None where nothing is smoothed.
+    ``transitions`` is the matrix of :mod:`hopscale.supervised.smoothing`, or None where nothing is smoothed.
     """
 
     n_nodes: int
@@ -40,27 +41,27 @@ class Folds:
     targets: Array
     fold: Indices
     count: int
-    steps: sp.csr_array | None
+    transitions: sp.csr_array | None
     engine: Threads
 
     @cached_property
     def _operator(self) -> Operator:
-        return self.engine.sparse(self.steps)
+        return self.engine.sparse(self.transitions)
 
     def smoothed(self, base: Array, out_of_fold: Array, how: Smoothing) -> Array:
-        """Outputs of all nodes, with the targets of all training nodes at hand."""
+        """Outputs of all nodes, smoothed with the targets of all training nodes."""
         S, engine = self._operator, self.engine
         known = np.zeros(self.n_nodes, dtype=bool)
         known[self.rows] = True
         found = corrected(S, base, known, self._placed(self.targets - out_of_fold), how.correct, engine)
         return smoothed(S, found, known, self._placed(self.targets), how.smooth, engine)
 
-    def held_out(self, base: Sequence[Array], out_of_fold: Array) -> dict[Smoothing, Array]:
-        """For every smoothing, outputs of the training nodes, each with the targets of the other folds at hand.
+    def cross_validated(self, base: Sequence[Array], out_of_fold: Array) -> dict[Smoothing, Array]:
+        """For every smoothing, outputs of the training nodes, those of a fold smoothed with targets of the other folds.
 
-        ``base`` has the outputs of each fold's head for all nodes. Errors that are spread are those of heads that did
-        not see the node itself; they may have seen the fold that is held out, a dependence that is weak and concerns
-        the choice alone.
+        ``base`` has the outputs of each fold's head for all nodes. The errors that are spread are of heads that were
+        trained without the node itself, but some with the fold that is held out. That dependence is weak, and affects
+        only what is chosen.
         """
         S, engine = self._operator, self.engine
         targets, residuals = self._placed(self.targets), self._placed(self.targets - out_of_fold)
@@ -76,9 +77,9 @@ class Folds:
                 np.tile(targets, len(numbers)),
             )
             here = (self.fold >= numbers[0]) & (self.fold <= numbers[-1])
-            for correct in SHARES_OF_ERRORS:
+            for correct in CORRECT_ALPHAS:
                 outputs = corrected(S, start, known, errors, correct, engine)
-                for smooth in SHARES_OF_PREDICTIONS:
+                for smooth in SMOOTH_ALPHAS:
                     done = smoothed(S, outputs, known, truth, smooth, engine)
                     by_fold = done.reshape(self.n_nodes, len(numbers), -1)
                     found[Smoothing(correct, smooth)][here] = by_fold[self.rows[here], self.fold[here] - numbers[0]]
@@ -97,39 +98,45 @@ class Trial:
     def __init__(self, inputs: Inputs, design: Design, family: HeadFamily, folds: Folds) -> None:
         self.inputs, self.design, self.family = inputs, design, family
         self._folds = folds
-        self.held_out: dict[Candidate, Array] = {}  # outputs of the training nodes, none of which saw its own target
+        self.candidates: dict[Candidate, Array] = {}  # and cross-validated outputs of the training nodes
 
-    def run(self, loss: Measure, agreement: Measure, done: Callable[[int], object]) -> None:
-        """Cross-validate; ``done`` is called with the number of strengths that are tried, or need not be."""
-        folds, family = self._folds, self.family
+    def run(self, loss: Measure, score: Measure, done: Callable[[int], object]) -> None:
+        """Cross-validate; ``done`` is called with numbers of strengths that were tried, or need not be."""
+        folds = self._folds
         train = self.design.take(folds.rows)
-        few, everything = folds.count if len(train) <= _FEW_ROWS else _FEW_FOLDS, -1
-        asked = [*range(few), everything] if few == folds.count else list(range(few))
-        least, heads = np.inf, []
-        for tried, found in enumerate(family.path(train, folds.targets, folds.fold, asked, folds.engine), 1):
-            outputs = self._held_out_outputs(train, found[:few])
-            known = folds.fold < few
-            now = loss(outputs[known], folds.targets[known])
+        choosing = folds.count if len(train) <= _MANY_NODES else _CHOOSING_FOLDS
+        heads = self._best_of_path(train, choosing, loss, done)
+        if choosing < folds.count:
+            chosen = replace(self.family, strengths=(heads[0].strength,))
+            rest = [*range(choosing, folds.count), _NO_FOLD]
+            heads += next(chosen.path(train, folds.targets, folds.fold, rest, folds.engine, heads[0]))
+            self.out_of_fold = self._held_out_outputs(train, heads[:-1])
+        *heads, self._head = heads
+        by_smoothing = {Smoothing(): self.out_of_fold}
+        if folds.transitions is not None:
+            by_smoothing = folds.cross_validated(
+                list(folds.engine.map(lambda head: head.outputs(self.design), heads)), self.out_of_fold
+            )
+        for how, outputs in by_smoothing.items():
+            found = score(outputs, folds.targets)
+            self.candidates[Candidate(self.inputs.kind, self.family.name, self._head.strength, how, found)] = outputs
+
+    def _best_of_path(self, train: Design, choosing: int, loss: Measure, done: Callable[[int], object]) -> list[Head]:
+        """Heads of the strength with the least loss on the first folds; of all folds, one of all rows as well."""
+        folds, family = self._folds, self.family
+        without = [*range(choosing), _NO_FOLD] if choosing == folds.count else list(range(choosing))
+        held_out = folds.fold < choosing
+        least, best = np.inf, []
+        for tried, heads in enumerate(family.path(train, folds.targets, folds.fold, without, folds.engine), 1):
+            outputs = self._held_out_outputs(train, heads[:choosing])
+            now = loss(outputs[held_out], folds.targets[held_out])
             if now < least:
-                least, heads, self.out_of_fold = now, found, outputs
+                least, best, self.out_of_fold = now, heads, outputs
             done(1)
             if now > _RISEN * least:  # along a path the loss falls, then rises
                 done(len(family.strengths) - tried)
                 break
-        if few < folds.count:
-            chosen = replace(family, strengths=(heads[0].strength,))
-            rest = [*range(few, folds.count), everything]
-            heads += next(chosen.path(train, folds.targets, folds.fold, rest, folds.engine, heads[0]))
-            self.out_of_fold = self._held_out_outputs(train, heads[:-1])
-        *heads, self._head = heads
-        held = {Smoothing(): self.out_of_fold}
-        if folds.steps is not None:
-            held = folds.held_out(
-                list(folds.engine.map(lambda head: head.outputs(self.design), heads)), self.out_of_fold
-            )
-        for how, outputs in held.items():
-            score = agreement(outputs, folds.targets)
-            self.held_out[Candidate(self.inputs.kind, family.name, self._head.strength, how, score)] = outputs
+        return best
 
     def _held_out_outputs(self, train: Design, heads: Sequence[Head]) -> Array:
         """Outputs of the training nodes of the first folds, by heads that were trained without them."""
