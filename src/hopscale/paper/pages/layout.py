@@ -14,8 +14,8 @@ from hopscale.paper.store import Measurements, Record
 from hopscale.tasks.metrics import mean_and_error
 
 __all__ = [
-    "COLOURS", "METRICS", "draw", "explained_marks", "mark", "markdown_table", "measured_datasets", "panels_in_a_row", "rounded",
-    "score_text", "table",
+    "COLOURS", "METRICS", "draw", "explained_marks", "mark", "markdown_table", "measured_datasets", "panels_in_a_row",
+    "rounded", "score_text", "table",
 ]  # fmt: skip
 
 METRICS = {"classification": "micro_f1", "regression": "r2"}

@@ -107,7 +107,7 @@ def _ours_against_the_best(experiment: str, metric: str, measurements: Measureme
 
 
 def predictors(folder: Path) -> list[str]:
-    """GraphClassifier and GraphRegressor beside the best on all data sets in one table, from the records in a folder."""
+    """GraphClassifier and GraphRegressor beside the best on all data sets, from the records in a folder."""
     rows = []
     for experiment, metric in METRICS.items():
         measurements = Measurements(records_of(folder, experiment).records())
