@@ -23,7 +23,7 @@ def test_the_classifier_is_scored_on_the_splits_of_the_vectors(tmp_path, monkeyp
     assert reproduce(["classification"], asked, tmp_path) == []
     (record,) = records_of(tmp_path, "classification").records()
     graph = planted_blocks()
-    embedder = supervised.SUPERVISED["GraphClassifier"]()._fitted_embedder(graph)
+    embedder = supervised.SUPERVISED["GraphClassifier"]().fitted_embedder(graph)
     expected = []
     for split, (train, test) in enumerate(seeded_splits(graph.n_nodes, 2, 0.2, 0)):
         model = supervised.SUPERVISED["GraphClassifier"](embedder=embedder, folds=2, random_state=split)
@@ -36,13 +36,13 @@ def test_the_classifier_is_scored_on_the_splits_of_the_vectors(tmp_path, monkeyp
 
 def test_vectors_are_learnt_once_and_counted_each_time(monkeypatch):
     graph, fitted, clock = planted_blocks(n_nodes=300), [], count()
-    learn = rows.GraphPredictor._fitted_embedder
+    learn = rows.GraphPredictor.fitted_embedder
 
     def counted(self, graph):
         fitted.append(self.embedder)
         return learn(self, graph)
 
-    monkeypatch.setattr(rows.GraphPredictor, "_fitted_embedder", counted)
+    monkeypatch.setattr(rows.GraphPredictor, "fitted_embedder", counted)
     monkeypatch.setattr(rows, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
     records = rows.scores_of_splits("GraphClassifier", graph, graph.labels, {"folds": 2}, splits=3)
     assert [embedder is None for embedder in fitted] == [True, False, False, False]
@@ -70,7 +70,7 @@ def test_the_regressor_predicts_logarithms_of_traffic(tmp_path, monkeypatch):
     (record,) = records_of(tmp_path, "regression").records()
     for split, (train, test) in enumerate(seeded_splits(graph.n_nodes, 2, 0.2, 0)):
         model = supervised.SUPERVISED["GraphRegressor"](folds=2, random_state=split)
-        model.set_params(embedder=supervised.SUPERVISED["GraphRegressor"]()._fitted_embedder(wiki))
+        model.set_params(embedder=supervised.SUPERVISED["GraphRegressor"]().fitted_embedder(wiki))
         score = model.fit(wiki, np.log(traffic), train=train).score(wiki, np.log(traffic), test=test)
         assert record["scores"]["r2"][split] == pytest.approx(score)
     assert all(abs(value) < 0.1 for value in record["scores"]["mean_r2"])

@@ -122,7 +122,7 @@ def _embedder(model: SupervisedModel, graph: AttributedGraph) -> tuple[Any, floa
     """The embedder of a model, fitted to a graph, and the seconds that this took; None if no vectors may be used."""
     assert isinstance(model, GraphPredictor)
     start = time.perf_counter()
-    embedder = None if model.inputs == "features" else model._fitted_embedder(graph)
+    embedder = None if model.inputs == "features" else model.fitted_embedder(graph)
     return embedder, time.perf_counter() - start
 
 

@@ -30,7 +30,7 @@ KERNEL_NODES = 5000  # training nodes beyond which a kernel is tried only if it 
 
 
 class _Fitted:
-    temperatures_: tuple[float, float]  # of the answers, and of the head alone, for other graphs
+    temperatures_: tuple[float, float]  # of outputs on the graph of the fit, and on others, which are not smoothed
 
 
 @dataclass(eq=False, repr=False)
@@ -50,16 +50,17 @@ class GraphClassifier(_Fitted, GraphPredictor, NodeClassifier):
     inputs : {"auto", "vectors", "features", "both"}, default="auto"
         What the head sees of a node; ``"auto"`` lets cross-validation choose.
     head : {"auto", "logistic", "kernel"}, default="auto"
-        Logistic regression; or least squares with a Gaussian kernel, which costs more and can tell classes apart that
-        no hyperplane can. ``"auto"`` tries the kernel as well on up to 5,000 training nodes, with all the inputs
-        that there are.
+        Logistic regression; or least squares with a Gaussian kernel, which takes longer and can separate classes that
+        no hyperplane can. ``"auto"`` tries logistic regression on each kind of input and, on up to 5,000 training
+        nodes, the kernel on the last kind: ``"both"`` if the graph has features and edges.
     smooth : bool, default=True
         Whether smoothing may be chosen.
     folds : int, default=5
-        Folds of the cross-validation.
+        Folds of the cross-validation. On more than 5,000 training nodes, two of them choose how strongly a head is
+        regularised; all of them compare inputs, heads and smoothing.
     landmarks : int, default=1000
-        Training nodes that the kernel compares others with, at most: time grows with its square, and so does what the
-        kernel can tell apart.
+        Largest number of training nodes, drawn at random, that the kernel compares all nodes with. With more of them
+        the boundary can be finer; time grows with their square.
     n_jobs : int, default=-1
         Number of threads. The result does not depend on it.
     random_state : int, default=0
@@ -76,16 +77,19 @@ class GraphClassifier(_Fitted, GraphPredictor, NodeClassifier):
     outputs_ : ndarray of shape (n, n_classes)
         Calibrated probabilities of all nodes of the graph.
     embedder_ : model or None
-        The fitted embedder; None if features alone were chosen.
+        The fitted embedder; None if features alone are used.
     node_ids_, train_ : ndarray
         Ids of the nodes of the graph, and positions of those that were learnt from.
 
     Notes
     -----
-    Probabilities are calibrated by a temperature: the one at which training nodes that were held out have the least
-    log loss.
+    Features are weighted by their inverse document frequency and scaled to unit length per node, vectors are centred
+    and scaled to a mean length of one. For each kind of input and each head, the strength of regularisation is the one
+    with the least log loss on held-out training nodes; inputs, heads and smoothing are then compared by accuracy.
 
-    On another graph the head predicts alone: there are no labels to spread over its edges.
+    Probabilities are calibrated by a temperature: the one with the least log loss on held-out training nodes.
+
+    On another graph nothing is smoothed, and the head predicts alone: there are no labels to spread over its edges.
 
     References
     ----------

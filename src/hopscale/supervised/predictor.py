@@ -21,6 +21,7 @@ from hopscale.checks import choice, parameter, switch, whole
 from hopscale.compute import Threads
 from hopscale.exceptions import GraphError, ParameterError, Setting, in_short
 from hopscale.graph import AttributedGraph
+from hopscale.io import as_graph
 from hopscale.models import MODELS
 from hopscale.models.base import NodeEmbedding
 from hopscale.models.surroundings import features_in_columns
@@ -117,7 +118,7 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
         if len(rows) < LEAST_NODES:
             raise GraphError(f"there are {len(rows)} training nodes, and {LEAST_NODES} are needed at least")
         kinds = self._kinds(graph)
-        self.embedder_ = None if set(kinds) == {"features"} else self._fitted_embedder(graph)
+        self.embedder_ = None if kinds == ["features"] else self.fitted_embedder(graph)
         self.feature_names_ = graph.feature_names
         vectors = self._vectors_of_fit(graph)
         Y = self._target_matrix(targets)
@@ -161,11 +162,10 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
     # Why.
 
     def explain_prediction(self, node: Hashable, *, graph: Any = None, label: Any = None) -> Evidence:
-        """Why a node is predicted to be what it is: evidence by feature and hops, which adds up to the head's score.
+        """Explain a prediction by evidence of each feature at each number of hops, which adds up to the head's score.
 
         Every feature that walks from the node meet counts for or against the prediction, at each number of hops; so do
-        the node's own features. Nothing is sampled or estimated. Smoothing comes after the head, and is not part of
-        it: ``probability`` is what it ends in.
+        the node's own features. The score is that of the head; ``probability`` is that after smoothing and calibration.
 
         Parameters
         ----------
@@ -223,8 +223,21 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
 
     # Vectors.
 
-    def _fitted_embedder(self, graph: AttributedGraph) -> NodeEmbedding:
-        """The embedder, fitted to the graph; one that was fitted to it before is taken as it is."""
+    def fitted_embedder(self, graph: Any) -> NodeEmbedding:
+        """The embedder that ``fit`` takes vectors from, fitted to a graph; no labels are read.
+
+        Pass it as ``embedder`` to learn the vectors of a graph once for several fits.
+
+        Parameters
+        ----------
+        graph : AttributedGraph or what ``fit`` takes
+
+        Returns
+        -------
+        model
+            ``embedder`` itself if it is fitted to this graph already, else a fitted copy of it, or of the default.
+        """
+        graph = as_graph(graph)
         if self.embedder is None:
             default = MODELS["AE" if graph.features.nnz else "DeepWalk"]()
             default.set_params(n_jobs=self.n_jobs, random_state=self.random_state, verbose=self.verbose)

@@ -10,9 +10,7 @@ __all__ = ["graph_digest"]
 
 
 def graph_digest(graph: AttributedGraph) -> str:
-    """A text that graphs share if and only if their nodes, edges, features and names are the same.
-
-    Labels make no difference.
+    """A digest of the nodes, edges, features and names of a graph; not of its labels.
 
     >>> from hopscale.datasets import figure1, planted_blocks
     >>> graph_digest(figure1()) == graph_digest(figure1())

@@ -39,13 +39,13 @@ class GraphRegressor(GraphPredictor, NodeRegressor):
     inputs : {"auto", "vectors", "features", "both"}, default="auto"
         What the head sees of a node; ``"auto"`` lets cross-validation choose.
     head : {"auto", "elastic-net", "kernel"}, default="auto"
-        ``"auto"`` lets cross-validation choose.
+        ``"auto"`` lets cross-validation choose. The elastic net takes vectors only.
     smooth : bool, default=True
         Whether smoothing may be chosen.
     folds : int, default=5
-        Folds of the cross-validation.
+        Folds of the cross-validation, as for :class:`hopscale.GraphClassifier`.
     landmarks : int, default=2000
-        Training nodes that the kernel compares others with, at most.
+        Largest number of training nodes, drawn at random, that the kernel compares all nodes with.
     n_jobs, random_state, verbose
         As for :class:`hopscale.GraphClassifier`.
 
@@ -60,7 +60,8 @@ class GraphRegressor(GraphPredictor, NodeRegressor):
 
     Notes
     -----
-    Values are used as they are: take the logarithm first of what varies by factors, such as traffic or prices.
+    Values are used as they are: take the logarithm first of what varies by factors, such as traffic or prices. On
+    another graph nothing is smoothed.
 
     Examples
     --------

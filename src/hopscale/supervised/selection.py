@@ -22,8 +22,8 @@ SMOOTHINGS = tuple(Smoothing(correct, smooth) for smooth in SHARES_OF_PREDICTION
 class Candidate:
     """A way from a graph to predictions, and its cross-validated score.
 
-    ``strength`` is C of a logistic regression, or the ridge of a kernel; ``score`` is accuracy or R², of nodes that
-    the candidate was not trained on.
+    ``strength`` is C of a logistic regression, which regularises less the larger it is, or the weight of the penalty of
+    a kernel or an elastic net. ``score`` is accuracy or R² on held-out training nodes.
     """
 
     inputs: str
@@ -43,10 +43,10 @@ class Report:
     Attributes
     ----------
     candidates : list of Candidate
-        All that were compared, the best first.
+        Every combination of inputs, head and smoothing, each with its best strength; the highest score first.
     chosen : Candidate
     baseline : float
-        Score of the commonest class, or of the mean: what needs no graph.
+        Score of always predicting the commonest class, or the mean.
     n_train, n_folds : int
     """
 
@@ -85,5 +85,5 @@ def fold_numbers(targets: Array, count: int, seed: int) -> Indices:
 
 
 def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Candidates by score, the highest first; equals as they come, the simpler before the others."""
+    """Candidates by score, the highest first; candidates of equal score in the order given."""
     return sorted(candidates, key=lambda each: -each.score)
