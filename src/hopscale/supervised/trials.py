@@ -117,9 +117,11 @@ class Trial:
                 done(len(family.strengths) - tried)
                 break
         if few < folds.count:
-            chosen = replace(family, strengths=(heads[0].strength,))
-            rest = [*range(few, folds.count), everything]
-            heads += next(chosen.path(train, folds.targets, folds.fold, rest, folds.engine, heads[0]))
+            path = replace(family, strengths=(heads[0].strength,)).path
+            shared = (train, folds.targets, folds.fold)
+            # A head starts from none that has seen the fold that it is scored on.
+            heads += next(path(*shared, range(few, folds.count), folds.engine))
+            heads += next(path(*shared, [everything], folds.engine, heads[0]))
             self.out_of_fold = self._held_out_outputs(train, heads[:-1])
         *heads, self._head = heads
         held = {Smoothing(): self.out_of_fold}
