@@ -107,9 +107,11 @@ class Trial:
         choosing = folds.count if len(train) <= _MANY_NODES else _CHOOSING_FOLDS
         heads = self._best_of_path(train, choosing, loss, done)
         if choosing < folds.count:
-            chosen = replace(self.family, strengths=(heads[0].strength,))
-            rest = [*range(choosing, folds.count), _NO_FOLD]
-            heads += next(chosen.path(train, folds.targets, folds.fold, rest, folds.engine, heads[0]))
+            path = replace(self.family, strengths=(heads[0].strength,)).path
+            shared = (train, folds.targets, folds.fold)
+            # A head starts from none that has seen the fold that it is scored on.
+            heads += next(path(*shared, range(choosing, folds.count), folds.engine))
+            heads += next(path(*shared, [_NO_FOLD], folds.engine, heads[0]))
             self.out_of_fold = self._held_out_outputs(train, heads[:-1])
         *heads, self._head = heads
         by_smoothing = {Smoothing(): self.out_of_fold}

@@ -9,7 +9,7 @@ from typing import Any
 
 from hopscale.checks import choice
 from hopscale.io.atomic import replacing
-from hopscale.paper.pages import curves, scores, tables
+from hopscale.paper.pages import curves, scores, supervised, tables
 from hopscale.paper.pages.layout import draw, explained_marks
 from hopscale.paper.store import Measurements, records_of
 
@@ -61,6 +61,8 @@ def render(experiments: Sequence[str], folder: Path) -> list[Path]:
         written += [*drawn, _write(folder / f"{experiment}.md", [*lines, "", *_footer(measurements)])]
     if {folder / "classification.md", folder / "regression.md"} & set(written):
         written.append(_write(folder / "overview.md", scores.overview(folder)))
+        if lines := supervised.predictors(folder):
+            written.append(_write(folder / "predictors.md", lines))
     return written
 
 

@@ -14,9 +14,11 @@ from hopscale.paper.store import Measurements, Record
 from hopscale.tasks.metrics import mean_and_error
 
 __all__ = [
-    "COLOURS", "draw", "explained_marks", "mark", "markdown_table", "measured_datasets", "panels_in_a_row", "rounded",
-    "score_text", "table",
+    "COLOURS", "METRICS", "draw", "explained_marks", "mark", "markdown_table", "measured_datasets", "panels_in_a_row",
+    "rounded", "score_text", "table",
 ]  # fmt: skip
+
+METRICS = {"classification": "micro_f1", "regression": "r2"}
 
 # Plots show the paper's values in grey, dotted or as crosses, and measured ones in colour.
 COLOURS = {"AE": "tab:blue", "AE-EGO": "tab:cyan", "MUSAE": "tab:red", "MUSAE-EGO": "tab:orange",

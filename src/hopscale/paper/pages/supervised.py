@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from hopscale.paper.pages.layout import mark, markdown_table, measured_datasets, score_text, table
-from hopscale.paper.store import Measurements, Record, reference_values
+from hopscale.paper.pages.layout import METRICS, mark, markdown_table, measured_datasets, score_text, table
+from hopscale.paper.store import Measurements, Record, records_of, reference_values
 from hopscale.paper.supervised import OURS, WAY, rows_of
 from hopscale.tasks.metrics import mean_and_error
 
-__all__ = ["supervised_part"]
+__all__ = ["predictors", "supervised_part"]
 
 _EXPLANATIONS = "networks.md"  # a page written by hand, where there is one
 _RIVALS = {"classification": "supervised method", "regression": "method"}  # whose best figure ours is set beside
@@ -59,7 +59,7 @@ def supervised_part(
         ]
     if apart:
         lines += [*markdown_table(["method", "data set", "published", "measured", "difference"], apart), ""]
-    return lines + _ours_against_the_best(experiment, metric, measurements, published, datasets)
+    return lines + _ours_against_the_best(experiment, metric, measurements)
 
 
 def _published(experiment: str, metric: str) -> dict[tuple[str, str], dict[str, Any]]:
@@ -91,18 +91,39 @@ def _places(records: Iterable[Record]) -> str:
     return " ".join(f"On {place}: {', '.join(dict.fromkeys(names))}." for place, names in places.items())
 
 
-def _ours_against_the_best(
-    experiment: str,
-    metric: str,
-    measurements: Measurements,
-    published: dict[tuple[str, str], dict[str, Any]],
-    datasets: Iterable[str],
-) -> list[str]:
-    """Ours beside the best published figure and the best of the others that were measured here."""
+def _ours_against_the_best(experiment: str, metric: str, measurements: Measurements) -> list[str]:
+    """A table of ours beside the best published figure and the best of the others that were measured here."""
+    own, rows = _beside_the_best(experiment, metric, measurements)
+    if not rows:
+        return []
+    header = ["data set", own, "best published", "difference", "best measured", "difference"]
+    if all(row[-1] == "–" for row in rows):
+        return table(f"{own} against the best", header[:4], [row[:4] for row in rows])
+    text = (
+        "The best measured has the highest mean among methods that were trained; the difference is a mean ± standard "
+        "error over the splits that both have."
+    )
+    return table(f"{own} against the best", header, rows, text)
+
+
+def predictors(folder: Path) -> list[str]:
+    """GraphClassifier and GraphRegressor beside the best on all data sets, from the records in a folder."""
+    rows = []
+    for experiment, metric in METRICS.items():
+        measurements = Measurements(records_of(folder, experiment).records())
+        own, found = _beside_the_best(experiment, metric, measurements)
+        name = "F1" if metric == "micro_f1" else "R²"
+        rows += [[dataset, f"{own}, {name}", score, best, *rest[1:]] for dataset, score, best, *rest in found]
+    header = ["data set", "model, metric", "measured", "best published", "best network, measured", "difference"]
+    return markdown_table(header, rows) if rows else []
+
+
+def _beside_the_best(experiment: str, metric: str, measurements: Measurements) -> tuple[str, list[list[str]]]:
+    """The name of ours, and its score, the best published and the best measured of each data set."""
     others = [name for name in rows_of(experiment) if name not in OURS]
     (own,) = (name for name in rows_of(experiment) if name in OURS)
-    rows = []
-    for dataset in datasets:
+    published, rows = _published(experiment, metric), []
+    for dataset in measured_datasets(experiment, measurements):
         record = measurements.get(solver=WAY, method=own, dataset=dataset)
         if record is None:
             continue
@@ -111,19 +132,8 @@ def _ours_against_the_best(
         best = published.get((own, dataset))
         row += [f"{best[metric]:.3f} ({best['method']})", f"{mean - best[metric]:+.3f}"] if best else ["–", "–"]
         rivals = [found for name in others if (found := measurements.get(solver=WAY, method=name, dataset=dataset))]
-        row += _difference(record, rivals, metric)
-        rows.append(row)
-    if not rows:
-        return []
-    header = ["data set", own, "best published", "difference", "best measured", "difference"]
-    if not others:
-        header, rows = header[:4], [row[:4] for row in rows]
-        return table(f"{own} against the best", header, rows)
-    text = (
-        "The best measured has the highest mean among methods that were trained; the difference is a mean ± standard "
-        "error over the splits that both have."
-    )
-    return table(f"{own} against the best", header, rows, text)
+        rows.append(row + _difference(record, rivals, metric))
+    return own, rows
 
 
 def _difference(record: Record, rivals: Iterable[Record], metric: str) -> list[str]:
