@@ -14,7 +14,7 @@ CORE := $(wildcard src/hopscale/_core/*.cpp src/hopscale/_core/*.hpp)
 BUILD := pyproject.toml CMakeLists.txt $(CORE)
 LOCK := requirements-dev.txt
 TORCH := requirements-torch.txt
-BENCHMARKS := $(filter-out %/measure.py %/libraries.py %/reference.py %/readme.py,$(wildcard benchmarks/*.py))
+BENCHMARKS := $(filter-out %/measure.py %/libraries.py %/reference.py %/readme.py %/choosing_vectors.py,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check setup lock format fuzz torture sanitize attacks bench readme clean distclean always
@@ -89,9 +89,11 @@ attacks: sanitize torture fuzz
 bench: $(VENV)/.developing
 	@test -n "$$HOPSCALE_DATA" || { echo "make bench: HOPSCALE_DATA must name the folder of the data sets" >&2; exit 1; }
 	set -e; for program in $(BENCHMARKS); do $(BIN)/python $$program; done
+	$(BIN)/python benchmarks/choosing_vectors.py
 	$(BIN)/python benchmarks/readme.py
 
 readme: $(VENV)/.installed
+	$(BIN)/python benchmarks/choosing_vectors.py
 	$(BIN)/python benchmarks/readme.py
 
 clean:

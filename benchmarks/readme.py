@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 DOCS = HERE.parent / "docs"
 PAPER = DOCS / "paper"
-PAGES = ("robustness.md", "tables.md", "recipes.md", "networks.md")
+PAGES = ("robustness.md", "tables.md", "recipes.md", "networks.md", "choosing-vectors.md")
 SHOWN = (HERE.parent / "README.md", *(DOCS / page for page in PAGES), PAPER / "rivals.md", PAPER / "networks.md")
 
 _BLOCK = re.compile(r"<!-- benchmarks:([a-z0-9_]+) -->\n(.*?)<!-- /benchmarks -->", re.DOTALL)

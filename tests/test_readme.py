@@ -103,6 +103,12 @@ class TestFigures:
             text = page.read_text(encoding="utf-8")
             assert with_results(text, RESULTS, PAPER) == text, f"{page.name}: run `make readme`"
 
+    def test_of_the_page_on_vectors_are_those_of_the_records(self) -> None:
+        from choosing_vectors import RESULTS, tables
+
+        for name, table in tables().items():
+            assert (RESULTS / f"{name}.md").read_text(encoding="utf-8") == table + "\n", f"{name}: run `make readme`"
+
     def test_replace_what_a_hand_has_typed(self, tmp_path: Path) -> None:
         from readme import with_results
 
