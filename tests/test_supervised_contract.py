@@ -12,7 +12,7 @@ import hopscale
 from hopscale import AE, AttributedGraph, GraphClassifier, GraphRegressor
 from hopscale.exceptions import GraphError, HopscaleError, ParameterError
 from hopscale.supervised import SUPERVISED
-from hopscale.supervised.heads.linear import Logistic
+from hopscale.supervised.heads.logistic_head import Logistic
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from hopscale.compute import Threads
 from hopscale.supervised.heads.elastic_net import ElasticNet
 from hopscale.supervised.heads.kernel import FEATURE_SHARE, Kernel
-from hopscale.supervised.heads.linear import Logistic
+from hopscale.supervised.heads.logistic_head import Logistic
 from hopscale.supervised.inputs import Design, Inputs
 
 TOLERANCE = 1e-4  # of the gradient per row

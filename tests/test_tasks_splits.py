@@ -126,7 +126,7 @@ class TestLogistic:
         np.testing.assert_allclose(fit.coefficients[0, 0, 0], fit.coefficients[0, 0, 1], atol=1e-12)
 
     def test_too_few_iterations_are_told(self, monkeypatch):
-        monkeypatch.setattr("hopscale.supervised.heads.logistic._MAX_ITERATIONS", 2)
+        monkeypatch.setattr("hopscale.supervised.heads.lbfgs._MAX_ITERATIONS", 2)
         with pytest.warns(HopscaleWarning, match="did not converge in 2 iterations"):
             fit_logistic(*_problem(3), 3)
 

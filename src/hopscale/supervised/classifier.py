@@ -17,7 +17,7 @@ from hopscale.supervised.base import NodeClassifier
 from hopscale.supervised.calibration import as_probabilities, log_loss, temperature, with_temperature
 from hopscale.supervised.heads.base import HeadFamily
 from hopscale.supervised.heads.kernel import Kernel
-from hopscale.supervised.heads.linear import Logistic
+from hopscale.supervised.heads.logistic_head import Logistic
 from hopscale.supervised.inputs import InputKind
 from hopscale.supervised.predictor import GraphPredictor
 from hopscale.supervised.smoothing import symmetric_transitions

@@ -16,7 +16,7 @@ from hopscale.io.tensor_file import TensorFile
 from hopscale.supervised.heads.base import Head
 from hopscale.supervised.heads.elastic_net import ElasticNetHead
 from hopscale.supervised.heads.kernel import KernelHead
-from hopscale.supervised.heads.linear import LogisticHead
+from hopscale.supervised.heads.logistic_head import LogisticHead
 from hopscale.supervised.inputs import Design, InputKind, Inputs
 from hopscale.supervised.selection import Candidate, Report
 

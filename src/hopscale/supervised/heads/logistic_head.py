@@ -13,7 +13,8 @@ from scipy.special import expit
 from hopscale.compute import Threads
 from hopscale.compute.threads import TALL_CHUNK, checkpoint, ranges
 from hopscale.supervised.heads.base import Head, HeadFamily, LinearHead
-from hopscale.supervised.heads.logistic import minimum, softmax
+from hopscale.supervised.heads.lbfgs import minimum
+from hopscale.supervised.heads.logistic import softmax
 from hopscale.supervised.inputs import Design
 
 __all__ = ["Logistic", "LogisticHead"]
@@ -136,7 +137,7 @@ class _Problem:
                 expit(by_class, out=by_class)
             else:
                 by_class[:, ~self.seen[which].T] = -np.inf
-                _softmax(by_class)
+                softmax(by_class, axis=1)
             by_class -= self._truth[rows, :, None]
             by_class *= self._rows[rows, None, which]
             return np.asarray(part.sum(axis=0, dtype=np.float64))
@@ -171,10 +172,3 @@ class _Curvatures:
         whole = (self._vectors * values) @ self._vectors.T
         rest = 1 / np.append(curvature * self._squares + 1, curvature * self._n)
         return lambda stacked: np.concatenate([stacked[..., :d] @ whole, stacked[..., d:] * rest], axis=-1)
-
-
-def _softmax(scores: NDArray[np.float32]) -> None:
-    """Softmax over the second axis, in place."""
-    scores -= scores.max(axis=1, keepdims=True)
-    np.exp(scores, out=scores)
-    scores /= scores.sum(axis=1, keepdims=True)
