@@ -181,7 +181,7 @@ class TestRefused:
 
     def test_a_graph_that_is_gone(self):
         model = linear().fit((GRAPH.adjacency, GRAPH.features), CLASSES, train=TRAIN)
-        with pytest.raises(GraphError, match="not there any more: pass it"):
+        with pytest.raises(GraphError, match="no longer in memory: pass it"):
             model.explain_prediction(OTHERS[0])
 
     def test_unknown_features_are_counted(self):

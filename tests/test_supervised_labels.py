@@ -292,5 +292,5 @@ class TestScore:
 
     def test_a_graph_that_is_gone(self):
         model = pickle.loads(pickle.dumps(quick(GraphClassifier).fit(GRAPH, train=TRAIN)))
-        with pytest.raises(GraphError, match="not there any more: pass it"):
+        with pytest.raises(GraphError, match="no longer in memory: pass it"):
             model.score()

@@ -10,7 +10,7 @@ from supervised_models import CLASSES, GRAPH, MODELS, OTHERS, TRAIN, quick
 from hopscale import AE, AttributedGraph, DeepWalk, GraphClassifier, GraphRegressor
 from hopscale.datasets import planted_blocks
 from hopscale.exceptions import GraphError, HopscaleWarning, NotInductiveError
-from hopscale.supervised.recognition import graph_digest
+from hopscale.supervised.graph_digest import graph_digest
 
 
 def changed(graph, order=None, columns=None, node_ids=None, feature_names=None):

@@ -38,13 +38,13 @@ class _Target:
     operator: Operator
     rows: str
     squared_norm: float
-    filled: NDArray[np.bool_]  # of which nodes M has an entry
+    filled: NDArray[np.bool_]  # mask of the nodes whose row has an entry
     every_row: Callable[[Floats], Floats] | None = None
     sampled: bool = False
 
 
 class Targets:
-    """The matrices of one fit."""
+    """The target matrices of one fit or projection, each in the form that the memory limit allows."""
 
     def __init__(
         self,
@@ -67,6 +67,7 @@ class Targets:
         return scaling
 
     def solutions(self, scales: Sequence[Scale], probabilities: Sequence[NDArray[np.float64]]) -> Iterator[Solution]:
+        """Vectors of each scale, in turn; ``probabilities`` are p(f) at each of them."""
         scalings = [self._scaling(p) for p in probabilities]
         for scale, scaling in zip(scales, scalings, strict=True):
             self._held.refuse(scale, self._least(scale, scaling))
@@ -83,6 +84,7 @@ class Targets:
             yield self._factorised(found.pop(), scale, probabilities[i])
 
     def project(self, solution: Solution) -> Floats:
+        """Vectors of the nodes of this context, with the feature vectors of an earlier fit."""
         assert solution.singular_values is not None
         scale, sigma = solution.scale, solution.singular_values
         inverse = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=sigma > 0)
@@ -101,6 +103,7 @@ class Targets:
         return self._exact_rows.project(scale, scaling, basis, self._engine, at_once=self._held.at_once, memory=memory)
 
     def all_rows(self, scale: Scale, probability: NDArray[np.float64], beside: float) -> Operator:
+        """The matrix of a scale with all its rows; ``beside`` are bytes that the caller needs at the same time."""
         scaling = self._scaling(probability)
         found = self._unsampled(scale, scaling, beside)
         if found is not None:

@@ -6,7 +6,7 @@ import os
 from abc import abstractmethod
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 from weakref import ReferenceType, ref
 
 import numpy as np
@@ -23,12 +23,14 @@ from hopscale.graph import AttributedGraph
 from hopscale.io import as_graph
 from hopscale.labels import check_different, has_class, has_value, target_values
 from hopscale.names import positions
-from hopscale.supervised.recognition import graph_digest
+from hopscale.supervised.graph_digest import graph_digest
 from hopscale.supervised.targets import as_classes, chosen_labels, chosen_nodes, label_array
 
 __all__ = ["SUPERVISED", "NodeClassifier", "NodeRegressor", "SupervisedModel"]
 
 SUPERVISED: dict[str, type[SupervisedModel]] = {}
+
+_Model = TypeVar("_Model", bound="SupervisedModel")
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -39,7 +41,7 @@ class _Fitted:
 
     node_ids_: NDArray[Any]
     train_: Indices  # positions of the nodes that were learnt from
-    graph_digest_: str  # by which the graph is known again
+    graph_digest_: str  # of the graph of the fit
     outputs_: Array  # of the nodes of the fit: probabilities of the classes, or values
     classes_: NDArray[Any]  # by classifiers
     encoder_: FeatureEncoder | None  # of the node table that the features came from
@@ -73,20 +75,20 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
         """Refuse parameters that make no sense, before a graph is read."""
         checked_fields(self)
 
-    def fit(self, graph: Any, y: Any = None, *, train: Any = None) -> Any:
+    def fit(self: _Model, graph: Any, y: Any = None, *, train: Any = None) -> _Model:
         """Learn from a graph and the labels of some of its nodes.
 
         Parameters
         ----------
         graph : AttributedGraph, (adjacency, features), a graph of another library or a path
-            Whatever :func:`hopscale.io.as_graph` takes. All nodes of it and all their features are seen; labels
-            are not, unless they are of training nodes.
+            Whatever :func:`hopscale.io.as_graph` takes. The edges and features of all nodes are used, but only the
+            labels of training nodes.
         y : array-like, Series or mapping, optional
             Labels in the order of the nodes, or matched by id. By default those of the graph. A node without one has
             NaN or None.
         train : array-like, optional
             The training nodes: a mask, positions, or ids (text, or a pandas ``Index``). Labels of other nodes are never
-            looked at. By default all nodes that have a label.
+            read. By default all nodes that have a label.
 
         Returns
         -------
@@ -114,10 +116,10 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
 
     @abstractmethod
     def _has_label(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
-        """Of which of some nodes the label is known."""
+        """Mask of the nodes that have a label."""
 
     def _can_be_scored(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
-        """Of which of some nodes the label is known, with the classes of the fit in mind."""
+        """Mask of the nodes that have a label, given the classes of the fit."""
         return self._has_label(labels)
 
     @abstractmethod
@@ -138,18 +140,18 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
     # Answers.
 
     def _outputs_of(self, graph: Any) -> Array:
-        """Outputs for the nodes of a graph, an array of its own."""
+        """Outputs for the nodes of a graph, by default that of the fit; a copy."""
         check_is_fitted(self)
         if graph is not None:
             graph = as_graph(graph)
-            if not self._is_that_of_fit(graph):
+            if not self._is_fitted_graph(graph):
                 return self._outputs(graph)
         return self.outputs_.copy()
 
-    def _is_that_of_fit(self, graph: AttributedGraph) -> bool:
-        return self._graph_of_fit() is graph or graph_digest(graph) == getattr(self, "graph_digest_", None)
+    def _is_fitted_graph(self, graph: AttributedGraph) -> bool:
+        return self._fitted_graph() is graph or graph_digest(graph) == getattr(self, "graph_digest_", None)
 
-    def _graph_of_fit(self) -> AttributedGraph | None:
+    def _fitted_graph(self) -> AttributedGraph | None:
         """The graph of the fit, as long as it is kept somewhere."""
         return self._graph() if hasattr(self, "_graph") else None
 
@@ -162,7 +164,7 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
         """How well outputs predict the labels of the same nodes."""
 
     def score(self, graph: Any = None, y: Any = None, *, test: Any = None) -> float:
-        """How well the labels of nodes are predicted: accuracy of classes, R² of values.
+        """Score the predictions: accuracy of classes, R² of values.
 
         Parameters
         ----------
@@ -193,7 +195,7 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
 
     def _trained_on(self, graph: AttributedGraph) -> NDArray[np.bool_]:
         """Which nodes of a graph have the id of a training node."""
-        if self._is_that_of_fit(graph):
+        if self._is_fitted_graph(graph):
             mask = np.zeros(graph.n_nodes, dtype=bool)
             mask[self.train_] = True
             return mask
@@ -202,9 +204,9 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
     def _graph_or(self, graph: Any) -> AttributedGraph:
         if graph is not None:
             return as_graph(graph)
-        found = self._graph_of_fit()
+        found = self._fitted_graph()
         if found is None:
-            raise GraphError("the graph of the fit is not there any more: pass it")
+            raise GraphError("the graph of the fit is no longer in memory: pass it")
         return found
 
     # Files.

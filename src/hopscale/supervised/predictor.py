@@ -197,7 +197,7 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
                 parameter="explain_prediction",
             )
         features = features_in_columns(graph, self.feature_names_)
-        inside = self._is_that_of_fit(graph)
+        inside = self._is_fitted_graph(graph)
         vectors = self._vectors_of_fit(graph) if inside else self._vectors_of_other(graph)
         design = self.inputs_.design(vectors[[row]], features[[row]])
         outputs = self._outputs_of(graph)[row]

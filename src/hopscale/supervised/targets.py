@@ -29,7 +29,7 @@ def chosen_nodes(graph: AttributedGraph, chosen: Any, what: str = "train") -> In
         Booleans, one per node, in the order of the nodes or with the ids as index; whole numbers, which are
         positions of nodes; a pandas ``Index``, or names of another type, which are ids.
     what : str
-        The parameter that it is, for messages.
+        Name of the parameter, for messages.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def _is_index(values: Any) -> bool:
 
 
 def chosen_labels(graph: AttributedGraph, labels: Any, rows: Indices | None) -> list[Any] | NDArray[Any]:
-    """Labels of some nodes, or of all; those of other nodes are not looked at.
+    """Labels of the nodes at ``rows``, or of all nodes; no others are read.
 
     ``labels`` are in the order of the nodes, or are a Series or mapping by id, or None for those of the graph.
     A node without a label has None or NaN.
@@ -156,7 +156,7 @@ def chosen_labels(graph: AttributedGraph, labels: Any, rows: Indices | None) -> 
 
 
 def label_array(values: list[Any] | NDArray[Any]) -> NDArray[Any]:
-    """Labels as an array, in which a list of different types keeps them."""
+    """Labels as a one-dimensional array; a list of several types becomes one of objects."""
     if isinstance(values, np.ndarray):
         column = values
     else:

@@ -36,10 +36,9 @@ class FeatureDiffusion(MatrixEmbedding):
     .. math:: M = \\alpha \\sum_{r \\ge 0} (1 - \\alpha)^r \\hat S^r \\hat F,
         \\quad \\hat S = \\tilde D^{-1/2} (A + I) \\tilde D^{-1/2}
 
-    and M = UΣVᵀ is cut to its leading singular vectors. The vectors are UΣ, scaled to a root mean square length
-    of 2.
-    No logarithm is taken: what is frequent counts most, and singular values stay in the vectors, so that a classifier
-    that is trained on a few nodes relies on what most nodes vary in.
+    and M = UΣVᵀ is cut to its leading singular vectors. The vectors are UΣ, scaled to a root mean square length of 2.
+    No logarithm is taken, and the singular values stay in the vectors: a classifier that is trained on a few nodes then
+    relies on the directions in which most nodes vary.
 
     Parameters
     ----------

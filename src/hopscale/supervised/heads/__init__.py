@@ -1,0 +1,1 @@
+"""Heads: what predicts from the vectors and features of a node."""

@@ -20,7 +20,7 @@ Indices = NDArray[np.int64]
 
 
 class Head(ABC):
-    """A head that has learnt; ``strength`` is where on its family's path it stands."""
+    """A fitted head; ``strength`` is the one of its family's strengths that it was fitted with."""
 
     strength: float
 
@@ -69,5 +69,5 @@ class HeadFamily(ABC):
             Folds to leave out, one for each head; -1 leaves out none.
         engine : Threads
         start : Head, optional
-            A head near those that are looked for, which may save time.
+            A head whose weights to start from, which may save time; not one that has seen a fold to leave out.
         """

@@ -1,4 +1,4 @@
-"""Whether a graph is the one that a model was fitted to."""
+"""A digest of a graph, by which a model recognises the one that it was fitted to."""
 
 from __future__ import annotations
 
