@@ -178,6 +178,8 @@ def as_classes(values: list[Any] | NDArray[Any]) -> tuple[NDArray[np.int64], NDA
     --------
     >>> as_classes(["tea", "cocoa", None, "tea"])
     (array([ 1,  0, -1,  1]), array(['cocoa', 'tea'], dtype=object))
+    >>> as_classes([2.0, 1.0, float("nan")])
+    (array([ 1,  0, -1]), array([1, 2]))
     """
     column = label_array(values)
     codes, names = class_codes(column)
@@ -188,7 +190,9 @@ def as_classes(values: list[Any] | NDArray[Any]) -> tuple[NDArray[np.int64], NDA
     rank = np.append(np.argsort(order), -1)
     classes = np.empty(len(names), dtype=object)
     classes[:] = [names[i] for i in order]
-    if column.dtype.kind in "biuf":
+    if column.dtype.kind == "f" and all(name.is_integer() and abs(name) < 2**53 for name in classes):
+        classes = classes.astype(np.int64)  # whole numbers are floats where a node has none
+    elif column.dtype.kind in "biuf":
         classes = classes.astype(column.dtype)
     elif column.dtype.kind == "U":
         classes = classes.astype(str)  # as wide as these names, whatever labels of other nodes are
