@@ -108,7 +108,7 @@ class TestClassify:
         expected = pd.read_csv(tmp_path / "p.csv")
         pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "p.tsv", sep="\t"), expected)
         pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "p.parquet"), expected, rtol=1e-8)
-        result = succeeded(*arguments, "-o", "-")
+        result = succeeded(*arguments[:-1], "-o", "-")  # not quiet
         assert result.stdout.splitlines() == (tmp_path / "p.csv").read_text().splitlines()
         assert "accuracy" in result.stderr
         succeeded(*arguments, "-o", tmp_path / "p", "--format", "tsv")
@@ -174,7 +174,7 @@ class TestClassify:
 
     def test_without_features(self, folder, tmp_path):
         edges = ["--edges", folder / "edges.csv"]
-        result = succeeded("classify", *edges, "--labels", folder / "names.csv", "--save", tmp_path / "m", *QUICK)
+        result = succeeded("classify", *edges, "--labels", folder / "names.csv", "--save", tmp_path / "m", *QUICK[:-1])
         assert "of this graph alone, as DeepWalk cannot embed others" in result.stdout
         assert isinstance(load_model(tmp_path / "m").embedder_, DeepWalk)
         assert "DeepWalk cannot embed other nodes" in refused(
@@ -365,7 +365,9 @@ class TestRegress:
         result = succeeded("regress", *graph_of(folder), "--labels", folder / "values.csv", *QUICK)
         lines = result.stdout.splitlines()
         assert any(line.startswith("R²") for line in lines)
-        assert "mean value          0.0000" in lines
+        assert "R² of the mean      0.0000" in lines
+        values = pd.read_csv(folder / "values.csv").iloc[:, 1]
+        assert any(f"mean {values.mean():.6g}, deviation {values.std(ddof=0):.6g}" in line for line in lines)
 
 
 class TestPredict:
@@ -388,9 +390,19 @@ class TestPredict:
         assert len(rows_of(tmp_path / "all.csv")[1]) == 90
 
     def test_the_graph_of_the_fit_is_known_again(self, folder, model, tmp_path):
-        succeeded("predict", model, *graph_of(folder), "-o", tmp_path / "p.csv", "-q")
-        succeeded("predict", model, "-o", tmp_path / "all.csv", "--all", "-q")
-        assert (tmp_path / "p.csv").read_bytes() == (tmp_path / "all.csv").read_bytes()
+        for more in ([], ["--all"]):
+            succeeded("predict", model, *graph_of(folder), "-o", tmp_path / "p.csv", "-q", *more)
+            succeeded("predict", model, "-o", tmp_path / "same.csv", "-q", *more)
+            assert (tmp_path / "p.csv").read_bytes() == (tmp_path / "same.csv").read_bytes()
+        assert len(rows_of(tmp_path / "p.csv")[1]) == 90
+
+    def test_another_graph_is_said_to_be_predicted_without_smoothing(self, folder, model, tmp_path):
+        result = succeeded("predict", model, *graph_of(folder, "new-"), "-o", tmp_path / "p.csv")
+        is_smoothed = bool(load_model(model).report_.chosen.smoothing)
+        assert ("are predicted without smoothing" in result.stderr) == is_smoothed
+        assert "--all is for the graph of the fit" in refused(
+            "predict", model, *graph_of(folder, "new-"), "-o", tmp_path / "p.csv", "--all", code=2
+        )
 
     def test_values(self, folder, tmp_path):
         succeeded("regress", *graph_of(folder), "--labels", folder / "values.csv", "--save", tmp_path / "m", *QUICK)

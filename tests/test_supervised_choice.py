@@ -6,7 +6,7 @@ from supervised_models import CLASSES, GRAPH, TRAIN, VALUES, quick
 
 from hopscale import AE, AttributedGraph, DeepWalk, GraphClassifier, GraphRegressor
 from hopscale.datasets import planted_blocks
-from hopscale.supervised.selection import fold_numbers
+from hopscale.supervised.selection import NOTHING_LEARNT, fold_numbers
 
 SIZE = {"n_nodes": 300, "n_features": 60}
 STRONG_EDGES = {"p_in": 0.1, "p_out": 0.01}
@@ -135,6 +135,13 @@ class TestScores:
         assert report.chosen.head in chosen
         assert "3-fold cross-validation on 60 training nodes" in str(report)
         assert f"{report.baseline:.4f}  without learning" in str(report)
+        assert report.is_better
+        assert NOTHING_LEARNT not in str(report)
+
+    @pytest.mark.parametrize("kind", [GraphClassifier, GraphRegressor])
+    def test_it_says_so_if_nothing_was_learnt(self, kind):
+        noise = np.random.default_rng(0).integers(0, 2, GRAPH.n_nodes).astype(float)
+        assert NOTHING_LEARNT in str(quick(kind).fit(GRAPH, noise, train=TRAIN).report_)
 
 
 class TestFolds:

@@ -1,6 +1,7 @@
 """The contract of supervised estimators: parameters, bits, odd input, failures."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -168,7 +169,10 @@ class TestFewNodes:
     def test_a_class_of_one_or_two_nodes(self, head, rare):
         """Some folds have none to learn from."""
         train = np.r_[np.arange(40, 60), np.arange(80, 100), np.arange(rare)]
-        model = quick(GraphClassifier, head=head).fit(GRAPH, train=train)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            model = quick(GraphClassifier, head=head).fit(GRAPH, train=train)
+        assert any("have a single training node (0)" in str(each.message) for each in told) == (rare == 1)
         assert model.classes_.tolist() == [0, 1, 2]
         assert np.isfinite(model.predict_proba()).all()
         assert (model.predict_proba() > 0).all()

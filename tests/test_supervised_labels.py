@@ -107,7 +107,8 @@ def test_forms_of_train(form):
 
 def test_an_index_of_whole_numbers_has_ids():
     graph = AttributedGraph(np.ones((4, 4)), node_ids=[3, 2, 1, 0])
-    assert chosen_nodes(graph, [3, 2]).tolist() == [2, 3]
+    with pytest.warns(HopscaleWarning, match="taken for positions"):
+        assert chosen_nodes(graph, [3, 2]).tolist() == [2, 3]
     assert chosen_nodes(graph, pd.Index([3, 2])).tolist() == [0, 1]
     assert chosen_nodes(graph, pd.Index([3.0, 2.0])).tolist() == [0, 1]
 
@@ -292,5 +293,15 @@ class TestScore:
 
     def test_a_graph_that_is_gone(self):
         model = pickle.loads(pickle.dumps(quick(GraphClassifier).fit(GRAPH, train=TRAIN)))
-        with pytest.raises(GraphError, match="no longer in memory: pass it"):
+        with pytest.raises(GraphError, match="loaded without the graph of its fit: pass it"):
             model.score()
+
+    @pytest.mark.parametrize("kind", [GraphClassifier, GraphRegressor])
+    def test_labels_that_were_passed_to_fit_are_scored_by_default(self, kind):
+        """Not those that the graph has, which are others."""
+        y = np.where(np.asarray(GRAPH.labels) == 0, 7.0, 2.0)
+        model = quick(kind).fit((GRAPH.adjacency, GRAPH.features), y, train=TRAIN)
+        assert model.score() == model.score(GRAPH, y) > 0.5
+        model = quick(kind).fit(GRAPH, y, train=TRAIN)
+        assert model.score() == model.score(GRAPH) == model.score(GRAPH, y)
+        assert model.score(GRAPH, GRAPH.labels) < model.score()

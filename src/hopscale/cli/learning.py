@@ -31,6 +31,7 @@ from hopscale.io.vectors import name_text
 from hopscale.labels import has_class, has_value, likely_task
 from hopscale.models import NodeEmbedding
 from hopscale.supervised import GraphClassifier, GraphRegressor
+from hopscale.supervised.selection import NOTHING_LEARNT
 
 __all__ = ["classify", "regress"]
 
@@ -243,7 +244,8 @@ def _answer(
     written = {name: str(path) for name, path in paths.items() if path}
     if "save" in written:
         lines.append(f"saved               {written['save']}: {_reach(model)}")
-    console.answer({**document, "seconds": seconds, **written}, lines)
+    if console.as_json or not (console.quiet and written):
+        console.answer({**document, "seconds": seconds, **written}, lines)
 
 
 def _known(labels: NDArray[Any], train: NDArray[np.int64], n: int) -> NDArray[Any]:
@@ -273,9 +275,10 @@ def _report(model: Predictor, labels: NDArray[Any]) -> tuple[dict[str, Any], lis
     if not is_classifier:
         lines += [
             f"R²                  {report.chosen.score:.4f} {where}",
-            f"mean value          {report.baseline:.4f}",
+            f"R² of the mean      {report.baseline:.4f}",
+            f"trained on          {report.n_train:,}, mean {labels.mean():.6g}, deviation {labels.std():.6g}",
         ]
-        return document, lines
+        return document, lines if report.is_better else [*lines, NOTHING_LEARNT]
     code = {name: i for i, name in enumerate(model.classes_.tolist())}
     counts = counted(model, np.array([code[label] for label in labels.tolist()]))
     document["classes"] = [{"class": name, "training_nodes": count} for name, count in counts]
@@ -284,11 +287,12 @@ def _report(model: Predictor, labels: NDArray[Any]) -> tuple[dict[str, Any], lis
         f"commonest class     {report.baseline:.4f} ({name_text(counts[0][0])})",
         f"trained on          {report.n_train:,}: {shown_counts(counts)}",
     ]
-    return document, lines
+    return document, lines if report.is_better else [*lines, NOTHING_LEARNT]
 
 
 def _reach(model: Predictor) -> str:
     """Which nodes a saved model can answer for."""
     if model.embedder_ is None or model.embedder_.inductive:
-        return "predicts for the nodes of this graph, and for those of others"
+        alone = ", there without smoothing" if model.report_.chosen.smoothing else ""
+        return f"predicts for the nodes of this graph, and for those of others{alone}"
     return f"predicts for the nodes of this graph alone, as {type(model.embedder_).__name__} cannot embed others"

@@ -63,18 +63,11 @@ def predict(
     """
     inputs = [model, *([] if files is None else files.paths)]
     file_format = checked_outputs([output], None, inputs, format_name, table_format)[output]
-    if everything and files is not None:
-        raise click.UsageError("--all is for the graph of the fit: of another graph all nodes are written")
     effective_jobs(n_jobs)  # refuses a number that makes no sense
     learner = saved_predictor(model)
-    if files is None:
-        ids, outputs, seconds = learner.node_ids_, learner.outputs_, 0.0
-        if not everything:
-            rows = other_nodes(learner)
-            if not len(rows):
-                raise GraphError(f"all {len(ids)} nodes of the fit are training nodes: --all writes these as well")
-            ids, outputs = ids[rows], outputs[rows]
-    else:
+    is_of_fit, seconds = files is None, 0.0
+    ids, outputs = learner.node_ids_, learner.outputs_
+    if files is not None:
         run = {"n_jobs": n_jobs, "verbose": not console.quiet}
         learner.set_params(**run)
         if learner.embedder_ is not None:
@@ -84,7 +77,17 @@ def predict(
         ids = graph.node_ids
         name_column(ids)  # refuses names that cannot be written
         console.say(described(graph))
+        is_of_fit = learner.is_fitted_graph(graph)
+        if everything and not is_of_fit:
+            raise click.UsageError("--all is for the graph of the fit: of another graph all nodes are written")
+        if learner.report_.chosen.smoothing and not is_of_fit:
+            console.say("another graph than that of the fit: its nodes are predicted without smoothing")
         outputs, seconds = timed(lambda: _outputs(learner, graph))
+    if is_of_fit and not everything:
+        rows = other_nodes(learner)
+        if not len(rows):
+            raise GraphError(f"all {len(ids)} nodes of the fit are training nodes: --all writes these as well")
+        ids, outputs = ids[rows], outputs[rows]
     write_predictions(learner, ids, outputs, output, file_format)
     facts, lines = prediction_facts(learner, outputs)
     console.say("\n".join(lines))

@@ -7,7 +7,6 @@ from abc import abstractmethod
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeVar
-from weakref import ReferenceType, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +44,8 @@ class _Fitted:
     outputs_: Array  # of the nodes of the fit: probabilities of the classes, or values
     classes_: NDArray[Any]  # by classifiers
     encoder_: FeatureEncoder | None  # of the node table that the features came from
-    _graph: ReferenceType[AttributedGraph]
+    _graph: AttributedGraph  # of the fit; not in files and pickles
+    _y: Any  # as it was passed to fit, for score: what is not of training nodes is not read before
 
 
 @dataclass(eq=False, repr=False)
@@ -103,7 +103,7 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
         if train is not None and not known.all():
             warn(f"{int((~known).sum())} of {len(rows)} training nodes have no label, and are left out")
         rows, labels = rows[known], labels[known]
-        parameters = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        parameters = {name: value for name, value in vars(self).items() if not name.endswith("_") and name[0] != "_"}
         fitted = copy(self)
         fitted.__dict__ = {**parameters, **checked_fields(self)}  # nothing is left of the last fit
         fitted.node_ids_, fitted.train_, fitted.graph_digest_ = graph.node_ids, rows, graph_digest(graph)
@@ -111,7 +111,7 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
         targets = fitted._targets(labels)
         fitted.outputs_ = fitted._learn(graph, rows, targets, seed_of(self.random_state))
         learnt = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
-        self.__dict__ = {**parameters, **learnt, "_graph": ref(graph)}  # at once: an interruption changes nothing
+        self.__dict__ = {**parameters, **learnt, "_graph": graph, "_y": y}  # at once: an interruption changes nothing
         return self
 
     @abstractmethod
@@ -144,16 +144,17 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
         check_is_fitted(self)
         if graph is not None:
             graph = as_graph(graph)
-            if not self._is_fitted_graph(graph):
+            if not self.is_fitted_graph(graph):
                 return self._outputs(graph)
         return self.outputs_.copy()
 
-    def _is_fitted_graph(self, graph: AttributedGraph) -> bool:
+    def is_fitted_graph(self, graph: AttributedGraph) -> bool:
+        """Whether a graph has the nodes, edges and features of that of ``fit``."""
         return self._fitted_graph() is graph or graph_digest(graph) == getattr(self, "graph_digest_", None)
 
     def _fitted_graph(self) -> AttributedGraph | None:
-        """The graph of the fit, as long as it is kept somewhere."""
-        return self._graph() if hasattr(self, "_graph") else None
+        """The graph of the fit; None if the model was loaded without it."""
+        return getattr(self, "_graph", None)
 
     @abstractmethod
     def predict(self, graph: Any = None) -> NDArray[Any]:
@@ -169,9 +170,10 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
         Parameters
         ----------
         graph : AttributedGraph or what ``fit`` takes, optional
-            By default the graph of ``fit``, as long as it is kept somewhere.
+            By default the graph of ``fit``; a model that was loaded from a file or a pickle does not have it.
         y : array-like, Series or mapping, optional
-            Labels, as for ``fit``.
+            Labels, as for ``fit``. By default those that were passed to ``fit`` if the graph is the same, else those
+            of the graph.
         test : array-like, optional
             The nodes to score: a mask, positions or ids. By default all nodes that have a label and that the model was
             not trained on.
@@ -182,6 +184,8 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
         """
         check_is_fitted(self)
         graph = self._graph_or(graph)
+        if y is None and self.is_fitted_graph(graph):
+            y = getattr(self, "_y", None)
         rows = None if test is None else chosen_nodes(graph, test, "test")
         labels = label_array(chosen_labels(graph, y, rows))
         if rows is None:
@@ -195,7 +199,7 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
 
     def _trained_on(self, graph: AttributedGraph) -> NDArray[np.bool_]:
         """Which nodes of a graph have the id of a training node."""
-        if self._is_fitted_graph(graph):
+        if self.is_fitted_graph(graph):
             mask = np.zeros(graph.n_nodes, dtype=bool)
             mask[self.train_] = True
             return mask
@@ -206,7 +210,7 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
             return as_graph(graph)
         found = self._fitted_graph()
         if found is None:
-            raise GraphError("the graph of the fit is no longer in memory: pass it")
+            raise GraphError("the model was loaded without the graph of its fit: pass it")
         return found
 
     # Files.
@@ -225,7 +229,8 @@ class SupervisedModel(_Fitted, KnownParameters, BaseEstimator):  # type: ignore[
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        state.pop("_graph", None)  # a reference within this process
+        for name in ("_graph", "_y"):
+            state.pop(name, None)
         return state
 
 

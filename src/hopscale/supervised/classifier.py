@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.checks import parameter, whole
-from hopscale.exceptions import ParameterError, in_short
+from hopscale.exceptions import ParameterError, in_short, warn
 from hopscale.graph import AttributedGraph
 from hopscale.supervised.base import NodeClassifier
 from hopscale.supervised.calibration import as_probabilities, log_loss, temperature, with_temperature
@@ -120,6 +120,13 @@ class GraphClassifier(_Fitted, GraphPredictor, NodeClassifier):
         return list(tried.values()) if n_train <= KERNEL_NODES and kind == kinds[-1] else [tried["logistic"]]
 
     def _target_matrix(self, targets: NDArray[Any]) -> Array:
+        alone = np.flatnonzero(np.bincount(targets, minlength=len(self.classes_)) == 1)
+        if len(alone):
+            names = ", ".join(in_short(name) for name in self.classes_[alone[:5]].tolist())
+            warn(
+                f"{len(alone)} class(es) have a single training node ({names}): how well they are predicted cannot be "
+                "told by cross-validation"
+            )
         return np.asarray(np.eye(len(self.classes_))[targets])
 
     def _transitions(self, graph: AttributedGraph) -> sp.csr_array:

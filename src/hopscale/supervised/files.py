@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from typing import Any
-from weakref import ref
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -171,7 +170,7 @@ def _restored(file: ModelFile) -> GraphPredictor:
     if isinstance(model, NodeClassifier) and np.abs(model.outputs_.sum(axis=1) - 1).max() > _ROUNDING:
         raise file.wrong("the probabilities of a node do not add up to one")
     if model.embedder_ is not None and hasattr(model.embedder_, "graph_"):
-        model._graph = ref(model.embedder_.graph_)
+        model._graph = model.embedder_.graph_
     return model
 
 

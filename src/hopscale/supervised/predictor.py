@@ -138,6 +138,8 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
             with engine.bar(sum(len(trial.family.strengths) for trial in trials), "cross-validation", "fit") as bar:
                 for trial in trials:
                     trial.run(self._loss, self._cv_score, bar.update)
+                    best = ranked(list(trial.candidates))[0]
+                    engine.say(f"{best.score:.4f}  {best}")
             owners = {candidate: trial for trial in trials for candidate in trial.candidates}
             order = ranked(list(owners))
             chosen, trial = order[0], owners[order[0]]
@@ -172,7 +174,7 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
         node : hashable
             A node id.
         graph : AttributedGraph or what ``fit`` takes, optional
-            The graph of the node. By default that of ``fit``, as long as it is kept somewhere.
+            The graph of the node. By default that of ``fit``; a model that was loaded does not have it.
         label : object, optional
             The class to explain; by default the predicted one. Regressors have none.
 
@@ -192,12 +194,11 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
         row = graph.index_of(node)
         if not isinstance(self.head_, LinearHead):
             raise ParameterError(
-                f"cannot explain a {self.report_.chosen.head} head, which is not linear: fit with ",
+                f"a {self.report_.chosen.head} head is not linear, so that nothing can be taken apart: fit with ",
                 Setting("head", self.heads[0]),
-                parameter="explain_prediction",
             )
         features = features_in_columns(graph, self.feature_names_)
-        inside = self._is_fitted_graph(graph)
+        inside = self.is_fitted_graph(graph)
         vectors = self._vectors_of_fit(graph) if inside else self._vectors_of_other(graph)
         design = self.inputs_.design(vectors[[row]], features[[row]])
         outputs = self._outputs_of(graph)[row]

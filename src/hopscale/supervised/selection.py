@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,12 +11,16 @@ from numpy.typing import NDArray
 
 from hopscale.supervised.smoothing import CORRECT_ALPHAS, SMOOTH_ALPHAS, Smoothing
 
-__all__ = ["SMOOTHINGS", "Candidate", "Report", "fold_numbers", "ranked"]
+__all__ = ["NOTHING_LEARNT", "SMOOTHINGS", "Candidate", "Report", "fold_numbers", "ranked"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 SMOOTHINGS = tuple(Smoothing(correct, smooth) for smooth in SMOOTH_ALPHAS for correct in CORRECT_ALPHAS)
+
+
+NOTHING_LEARNT = "This is not clearly better than no learning at all: the graph may not tell what is asked for."
+STRENGTHS = {"logistic": "C", "kernel": "penalty", "elastic-net": "penalty"}  # what the strength of a head is called
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class Candidate:
     score: float
 
     def __str__(self) -> str:
-        return f"{self.head} on {self.inputs}, strength {self.strength:g}, smoothing: {self.smoothing}"
+        return f"{self.head} on {self.inputs}, {STRENGTHS[self.head]} {self.strength:g}, smoothing: {self.smoothing}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +72,13 @@ class Report:
                 mark = "  <- chosen" if each == self.chosen else ""
                 lines.append(f"{each.score:7.4f}  {each}{mark}")
         lines.append(f"{self.baseline:7.4f}  without learning")
-        return "\n".join(lines)
+        return "\n".join(lines if self.is_better else [*lines, NOTHING_LEARNT])
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the score is above the baseline by more than two standard errors of a share of so many nodes."""
+        score = min(max(self.chosen.score, 0.0), 1.0)
+        return self.chosen.score - self.baseline > 2 * math.sqrt(score * (1 - score) / self.n_train)
 
 
 def fold_numbers(targets: Array, count: int, seed: int) -> Indices:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.exceptions import GraphError, ParameterError, UnknownNodeError, in_short
+from hopscale.exceptions import GraphError, ParameterError, UnknownNodeError, in_short, warn
 from hopscale.graph import AttributedGraph
 from hopscale.indexed import is_keyed, rows_by_id
 from hopscale.labels import class_codes
@@ -63,6 +63,11 @@ def chosen_nodes(graph: AttributedGraph, chosen: Any, what: str = "train") -> In
                     "are positions, 0 for the first node. Pass ids as a pandas Index",
                     parameter=what,
                 )
+            if _may_be_ids(rows, graph.node_ids):
+                warn(
+                    f"{what} is taken for positions of nodes, 0 for the first, though these whole numbers are ids as "
+                    "well: pass ids as a pandas Index, or a mask, which has no such doubt"
+                )
         else:
             rows = positions(column, graph.node_ids)
             if rows.min(initial=0) < 0:
@@ -76,6 +81,14 @@ def chosen_nodes(graph: AttributedGraph, chosen: Any, what: str = "train") -> In
     if not len(distinct):
         raise ParameterError("chooses no node", parameter=what)
     return distinct
+
+
+def _may_be_ids(rows: Indices, node_ids: NDArray[Any]) -> bool:
+    """Whether whole numbers would choose other nodes if they were ids."""
+    if node_ids.dtype.kind not in "iu":
+        return False
+    at = positions(rows, node_ids)
+    return bool(len(rows)) and bool((at >= 0).all()) and not np.array_equal(np.sort(at), np.sort(rows))
 
 
 def _mask_by_id(graph: AttributedGraph, chosen: Any, what: str) -> NDArray[np.bool_]:

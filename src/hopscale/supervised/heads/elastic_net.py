@@ -52,7 +52,7 @@ class ElasticNet(HeadFamily):
         + \frac{\alpha}{4} \lVert w \rVert^2.
     """
 
-    strengths: tuple[float, ...] = (0.1, 0.03, 0.01, 0.003, 0.001)
+    strengths: tuple[float, ...] = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
 
     name = "elastic-net"
     kinds = ("vectors",)

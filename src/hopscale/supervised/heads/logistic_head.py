@@ -70,7 +70,7 @@ class Logistic(HeadFamily):
     gradient's entries this is as strict for features that few nodes have.
     """
 
-    strengths: tuple[float, ...] = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+    strengths: tuple[float, ...] = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
     tolerance: float = 1e-4
 
     name = "logistic"
