@@ -139,6 +139,16 @@ class TestEmbedders:
         assert not hasattr(embedder, "embedding_")
         assert model.embedder_.get_params() == embedder.get_params()
 
+    @pytest.mark.filterwarnings("ignore:.*dimensions are zero")
+    @pytest.mark.parametrize("embedder", [None, AE(8, n_jobs=1)], ids=["default", "given"])
+    def test_the_one_of_a_fit_serves_other_fits(self, embedder):
+        model = quick(GraphClassifier, embedder=embedder, inputs="vectors")
+        once = model.fitted_embedder((GRAPH.adjacency, GRAPH.features))
+        assert model.set_params(embedder=once).fitted_embedder(GRAPH) is once
+        again = model.fit(GRAPH, train=TRAIN).outputs_
+        alone = quick(GraphClassifier, embedder=embedder, inputs="vectors").fit(GRAPH, train=TRAIN).outputs_
+        assert again.tobytes() == alone.tobytes()
+
     @pytest.mark.parametrize("other", [NEW, changed(GRAPH, node_ids=np.arange(1, 121))], ids=["nodes", "names"])
     def test_one_that_was_fitted_to_other_nodes_is_refused(self, other):
         with pytest.raises(GraphError, match="fitted to a graph of other nodes"):
