@@ -405,6 +405,11 @@ class TestDamage:
         found = json.loads(words_of(saved)[name]) | change
         refusal(spoilt(saved, **{name: json.dumps(found)}))
 
+    def test_a_candidate_with_an_unknown_head(self, saved):
+        report = json.loads(words_of(saved)["report"])
+        report["candidates"].append({**report["candidates"][0], "head": "forest"})
+        assert "the head 'forest'" in refusal(spoilt(saved, report=json.dumps(report)))
+
     @pytest.mark.parametrize("value", ["[1.0]", "[1.0, 0.0]", "[1.0, NaN]", "1.0", '["a", "b"]', "[1.0, true]"])
     def test_temperatures_that_cannot_be(self, saved, value):
         assert "temperatures" in refusal(spoilt(saved, temperatures=value))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hopscale.supervised.smoothing import CORRECT_ALPHAS, SMOOTH_ALPHAS, Smoothing
 
-__all__ = ["NOTHING_LEARNT", "SMOOTHINGS", "Candidate", "Report", "fold_numbers", "ranked"]
+__all__ = ["NOTHING_LEARNT", "SMOOTHINGS", "STRENGTHS", "Candidate", "Report", "fold_numbers", "ranked"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]

@@ -18,7 +18,7 @@ from hopscale.supervised.heads.elastic_net import ElasticNetHead
 from hopscale.supervised.heads.kernel import KernelHead
 from hopscale.supervised.heads.logistic_head import LogisticHead
 from hopscale.supervised.inputs import Design, InputKind, Inputs
-from hopscale.supervised.selection import Candidate, Report
+from hopscale.supervised.selection import STRENGTHS, Candidate, Report
 
 __all__ = [
     "REAL",
@@ -100,6 +100,9 @@ def stored_report(file: TensorFile) -> Report:
     chosen = _stored_record(file, Candidate, given["chosen"])
     if chosen not in candidates:
         raise file.wrong("what was chosen is not among the candidates")
+    unknown = [each.head for each in candidates if each.head not in STRENGTHS]
+    if unknown:
+        raise file.wrong(f"'report' has a candidate with the head {in_short(unknown[0])}, which is unknown here")
     counts = given["n_train"], given["n_folds"]
     if not all(type(count) is int and 0 < count < 2**63 for count in counts):
         raise file.wrong("'report' does not count training nodes and folds")
