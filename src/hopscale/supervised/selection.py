@@ -76,9 +76,13 @@ class Report:
 
     @property
     def is_better(self) -> bool:
-        """Whether the score is above the baseline by more than two standard errors of a share of so many nodes."""
+        """Whether the score is above the baseline by more than two standard errors."""
         score = min(max(self.chosen.score, 0.0), 1.0)
-        return self.chosen.score - self.baseline > 2 * math.sqrt(score * (1 - score) / self.n_train)
+        if self.baseline:  # the share of a class; of values it is 0
+            error = math.sqrt(score * (1 - score) / self.n_train)
+        else:  # of R², from large samples
+            error = 2 * math.sqrt(score) * (1 - score) / math.sqrt(self.n_train)
+        return self.chosen.score - self.baseline > 2 * error
 
 
 def fold_numbers(targets: Array, count: int, seed: int) -> Indices:
