@@ -56,6 +56,14 @@ def _other_array(m, a, times):
     return a
 
 
+_STRINGS = ["'a'", "'b'", "'é'", "'ab'", "''", "'x' * 40", "'a\\nb'", "'\\0'", "'\\ud800'", "1", "None", "b'a'"]
+
+
+def _chunk(m, arrays):
+    """A tuple of arrays, some of them changed."""
+    return f"({', '.join(_array_text(_other_array(m, a, False) if m.rarely(0.4) else a) for a in arrays)})"
+
+
 def _kernel(m, entry, depth=2):
     arguments = VALID[entry]()
     changed = []
@@ -71,12 +79,7 @@ def _kernel(m, entry, depth=2):
             text = repr(m.choice(_FLOATS))
         elif name == "panels":
             if isinstance(value, list):
-                one = (
-                    "("
-                    + ", ".join(_array_text(_other_array(m, a, False) if m.rarely(0.4) else a) for a in value[0])
-                    + ")"
-                )
-                text = "[" + ", ".join([one] * m.randrange(3)) + "]"
+                text = "[" + ", ".join([_chunk(m, value[0])] * m.randrange(3)) + "]"
             else:
                 text = _kernel(m, "Panels", depth - 1)
         elif name == "data":
@@ -85,6 +88,10 @@ def _kernel(m, entry, depth=2):
             text = m.choice(["None", "b'text'", "object()"])
         elif name == "delimiter":
             text = repr(m.choice([",", ";", "\t", " ", "\n", '"', "\0", "é", "ab", "", "\x7f"]))
+        elif name == "columns":
+            text = m.listed(lambda value=value: m.listed(lambda: _chunk(m, value[0][0]), 0, 2, "[]"), 0, 3, "[]")
+        elif entry == "encode_strings":
+            text = m.listed(lambda: m.listed(lambda: m.choice(_STRINGS), 0, 4, m.choice(["[]", "()"])), 0, 3, "[]")
         elif name == "groups":
             text = m.listed(lambda: str(m.choice(_INTEGERS)), 0, 4, "[]")
         else:
