@@ -138,18 +138,16 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
             with engine.bar(sum(len(trial.family.strengths) for trial in trials), "cross-validation", "fit") as bar:
                 for trial in trials:
                     trial.run(self._loss, self._cv_score, bar.update)
-                    best = ranked(list(trial.candidates))[0]
-                    engine.say(f"{best.score:.4f}  {best}")
-            owners = {candidate: trial for trial in trials for candidate in trial.candidates}
-            order = ranked(list(owners))
-            chosen, trial = order[0], owners[order[0]]
-            self.report_ = Report(order, chosen, self._baseline(Y), len(rows), count)
+                    engine.say(f"{trial.best.score:.4f}  {trial.best}")
+            order = ranked([candidate for trial in trials for candidate in trial.candidates])
+            trial = next(trial for trial in trials if trial.best is order[0])
+            self.report_ = Report(order, order[0], self._baseline(Y), len(rows), count)
             engine.say(str(self.report_))
             self.inputs_ = trial.inputs
-            self.head_, outputs = trial.final(chosen)
+            self.head_, outputs = trial.final()
         if self.inputs_.kind == "features":
             self.embedder_ = None
-        return self._finish(outputs, trial.candidates[chosen], trial.out_of_fold, Y)
+        return self._finish(outputs, trial.held_out, trial.out_of_fold, Y)
 
     def _kinds(self, graph: AttributedGraph) -> list[InputKind]:
         """Inputs that the graph has and that may be chosen."""

@@ -14,7 +14,7 @@ from hopscale.compute import Operator, Threads
 from hopscale.compute.threads import ranges
 from hopscale.supervised.heads.base import Head, HeadFamily
 from hopscale.supervised.inputs import Design, Inputs
-from hopscale.supervised.selection import SMOOTHINGS, Candidate
+from hopscale.supervised.selection import SMOOTHINGS, Candidate, ranked
 from hopscale.supervised.smoothing import CORRECT_ALPHAS, SMOOTH_ALPHAS, Smoothing, corrected, smoothed
 
 __all__ = ["Folds", "Trial"]
@@ -98,7 +98,7 @@ class Trial:
     def __init__(self, inputs: Inputs, design: Design, family: HeadFamily, folds: Folds) -> None:
         self.inputs, self.design, self.family = inputs, design, family
         self._folds = folds
-        self.candidates: dict[Candidate, Array] = {}  # and cross-validated outputs of the training nodes
+        self.candidates: list[Candidate] = []
 
     def run(self, loss: Measure, score: Measure, done: Callable[[int], object]) -> None:
         """Cross-validate; ``done`` is called with numbers of strengths that were tried, or need not be."""
@@ -121,7 +121,9 @@ class Trial:
             )
         for how, outputs in by_smoothing.items():
             found = score(outputs, folds.targets)
-            self.candidates[Candidate(self.inputs.kind, self.family.name, self._head.strength, how, found)] = outputs
+            self.candidates.append(Candidate(self.inputs.kind, self.family.name, self._head.strength, how, found))
+        self.best = ranked(self.candidates)[0]
+        self.held_out = by_smoothing[self.best.smoothing]  # cross-validated outputs of the training nodes
 
     def _best_of_path(self, train: Design, choosing: int, loss: Measure, done: Callable[[int], object]) -> list[Head]:
         """Heads of the strength with the least loss on the first folds; of all folds, one of all rows as well."""
@@ -148,9 +150,9 @@ class Trial:
             outputs[folds.fold == k] = head.outputs(train.take(folds.fold == k))
         return outputs
 
-    def final(self, candidate: Candidate) -> tuple[Head, Array]:
-        """The head of a candidate, trained on all training nodes, and its outputs for all nodes, smoothed."""
+    def final(self) -> tuple[Head, Array]:
+        """The head of the best candidate, trained on all training nodes, and its outputs for all nodes, smoothed."""
         outputs = self._head.outputs(self.design)
-        if candidate.smoothing:
-            outputs = self._folds.smoothed(outputs, self.out_of_fold, candidate.smoothing)
+        if self.best.smoothing:
+            outputs = self._folds.smoothed(outputs, self.out_of_fold, self.best.smoothing)
         return self._head, outputs
