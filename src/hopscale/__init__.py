@@ -14,14 +14,28 @@ __version__ = "0.1.0"
 
 # Imported when they are first asked for: the command line must heed Ctrl-C before NumPy and scikit-learn are read.
 # Every other name is a model's; ``__init__.pyi`` lists them for editors and type checkers.
-_MODULES = ("datasets", "exceptions", "features", "graph", "io", "models", "solvers", "supervised", "tasks")
+_MODULES = (
+    "datasets",
+    "exceptions",
+    "features",
+    "graph",
+    "io",
+    "models",
+    "planning",
+    "solvers",
+    "stored",
+    "supervised",
+    "tasks",
+)
 _HOMES = {
     "AttributedGraph": "graph",
     "FeatureEncoder": "features",
     "NodeVectors": "models",
     "PMI": "solvers",
     "SGNS": "solvers",
+    "StoredGraph": "stored",
     "evaluate": "tasks",
+    "fit_stored": "cluster",
     "from_dgl": "io",
     "from_edges": "io",
     "from_igraph": "io",
@@ -30,7 +44,9 @@ _HOMES = {
     "from_tables": "io",
     "load": "datasets",
     "load_model": "supervised",  # which knows those models as well that learn from labels
+    "plan": "planning",
     "read_graph": "io",
+    "store_graph": "stored",
     "to_dgl": "io",
     "to_pyg": "io",
 }

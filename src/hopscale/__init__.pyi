@@ -4,9 +4,12 @@ from hopscale import features as features
 from hopscale import graph as graph
 from hopscale import io as io
 from hopscale import models as models
+from hopscale import planning as planning
 from hopscale import solvers as solvers
+from hopscale import stored as stored
 from hopscale import supervised as supervised
 from hopscale import tasks as tasks
+from hopscale.cluster import fit_stored as fit_stored
 from hopscale.datasets import load as load
 from hopscale.features import FeatureEncoder as FeatureEncoder
 from hopscale.graph import AttributedGraph as AttributedGraph
@@ -38,8 +41,11 @@ from hopscale.models.walk.musae import MUSAE as MUSAE
 from hopscale.models.walk.netmf import NetMF as NetMF
 from hopscale.models.walk.node2vec import Node2Vec as Node2Vec
 from hopscale.models.walk.walklets import Walklets as Walklets
+from hopscale.planning import plan as plan
 from hopscale.solvers import PMI as PMI
 from hopscale.solvers import SGNS as SGNS
+from hopscale.stored import StoredGraph as StoredGraph
+from hopscale.stored import store_graph as store_graph
 from hopscale.supervised import GraphClassifier as GraphClassifier
 from hopscale.supervised import GraphRegressor as GraphRegressor
 from hopscale.supervised.networks.appnp import APPNP as APPNP

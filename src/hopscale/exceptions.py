@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 __all__ = [
+    "ClusterError",
+    "DeviceError",
     "DirectedGraphError",
     "DivergenceError",
     "DownloadError",
@@ -107,6 +109,14 @@ class GraphError(HopscaleError, ValueError):
 
 class MissingPackageError(HopscaleError, ImportError):
     """An optional package is needed, and is not installed."""
+
+
+class DeviceError(HopscaleError, RuntimeError):
+    """A device is not there, or has less memory than the work takes."""
+
+
+class ClusterError(HopscaleError, RuntimeError):
+    """A cluster is not there, or its workers cannot do the work; the message says what to do."""
 
 
 class DirectedGraphError(GraphError):

@@ -52,7 +52,7 @@ def likely_task(labels: ArrayLike | Mapping[Any, Any]) -> tuple[Task, str]:
     y = label_column(labels)
     known = y[has_value(y)] if y.ndim == 1 else y.ravel()
     if not _are_numbers(known):
-        return "classification", "labels that are no numbers"
+        return "classification", "labels that are not numbers"
     if not _are_whole(known):
         return "regression", "numbers that are not all whole"
     n, distinct = len(known), len(set(known.tolist()))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hopscale.exceptions import GraphError
 
-__all__ = ["ANY_SIGN", "OwnArray", "SymmetricArray", "canonical", "selection", "sound", "two_dimensional"]
+__all__ = ["ANY_SIGN", "OwnArray", "SymmetricArray", "as_float32", "canonical", "selection", "sound", "two_dimensional"]
 
 ANY_SIGN = ". hopscale.features.signed and hopscale.features.binned make features of numbers of any sign"
 _MAX_NODES = np.iinfo(np.int32).max
@@ -56,7 +56,7 @@ def canonical(matrix: Any, what: str, *, rows: str, columns: str) -> sp.csr_arra
     )
     if not (is_canonical and isinstance(matrix, OwnArray)):  # which need not be looked through again
         csr.sum_duplicates()
-    csr.data = _as_float32(csr.data, what)
+    csr.data = as_float32(csr.data, what)
     if csr.data.min(initial=1) <= 0:
         csr.eliminate_zeros()
     return csr
@@ -132,7 +132,7 @@ def _whole_row(index: Any) -> bool:
     return isinstance(index, np.ndarray) and index.ndim == 1 and index.dtype.kind in "iu"
 
 
-def _as_float32(data: NDArray[Any], what: str) -> NDArray[np.float32]:
+def as_float32(data: NDArray[Any], what: str) -> NDArray[np.float32]:
     """The values, if float32 holds them: very small ones would lose digits, or vanish."""
     if data.dtype == np.float32:
         return data

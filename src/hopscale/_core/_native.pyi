@@ -1,8 +1,8 @@
 """Types of the kernels.
 
 A class checks its arrays when it is made and keeps them; they must not be changed afterwards. What does not fit raises
-ValueError. Tables of vectors have rows of a multiple of 16 floats. kernels.hpp, portable.hpp, text.hpp and triples.hpp
-say what is computed, structs.hpp what the fields mean.
+ValueError. Tables of vectors have rows of a multiple of 16 floats. kernels.hpp, portable.hpp, rows.hpp, text.hpp and
+triples.hpp say what is computed, structs.hpp what the fields mean.
 """
 
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 _Bytes = NDArray[np.uint8]
 _Floats = NDArray[np.float32]
+_Halves = NDArray[np.uint16]
 _Ids = NDArray[np.int32]
 _Offsets = NDArray[np.int64]
 _Words = NDArray[np.uint32]
@@ -79,12 +80,72 @@ class SkipGram:
     ) -> tuple[int, int]: ...
 
 def propagate(graph: Graph, block: _Floats, out: _Floats) -> None: ...
+def one_hop(
+    graph: Graph,
+    begin: int,
+    end: int,
+    *,
+    first: int = 0,
+    width: int,
+    dense: _Halves | None = None,
+    sparse: Panels | None = None,
+    out: _Halves | None = None,
+    pooled: _Halves | None = None,
+    scale: _Floats | None = None,
+    x: _Floats | None = None,
+    y: _Floats | None = None,
+    power: float = 1.0,
+) -> None: ...
+def no_hop(
+    graph: Graph,
+    begin: int,
+    end: int,
+    *,
+    first: int = 0,
+    width: int,
+    dense: _Halves | None = None,
+    sparse: Panels | None = None,
+    out: _Halves | None = None,
+    pooled: _Halves | None = None,
+    scale: _Floats | None = None,
+    x: _Floats | None = None,
+    y: _Floats | None = None,
+    power: float = 1.0,
+) -> None: ...
+def fill(
+    graph: Graph,
+    begin: int,
+    end: int,
+    *,
+    first: int = 0,
+    width: int,
+    dense: _Halves | None = None,
+    sparse: Panels | None = None,
+    out: _Halves | None = None,
+    pooled: _Halves | None = None,
+    scale: _Floats | None = None,
+    x: _Floats | None = None,
+    y: _Floats | None = None,
+    power: float = 1.0,
+) -> None: ...
+def first_panel(
+    graph: Graph, features_by_column: Csr, first: int, last: int, factors: _Floats
+) -> tuple[_Words, _Bytes, _Floats]: ...
 def first_hop(graph: Graph, features_by_column: Csr, first: int, last: int, out: _Floats) -> None: ...
 def compress(block: _Floats, scale: _Floats, offsets: _Words, columns: _Bytes, values: _Floats) -> int: ...
 def panels_times(panels: Panels, x: _Floats, y: _Floats, begin: int, end: int) -> None: ...
 def panel_transposed_times(panels: Panels, j: int, y: _Floats, w: _Floats) -> None: ...
 def csr_times(matrix: Csr, x: _Floats, y: _Floats, begin: int, end: int) -> None: ...
-def accumulate(own: _Floats, count: _Words, total: _Floats) -> None: ...
+def average(
+    copies: Sequence[tuple[_Floats, _Words]],
+    total: _Floats,
+    updates: _Offsets,
+    begin: int,
+    end: int,
+    *,
+    first: bool,
+    before: _Floats | None = None,
+) -> None: ...
 def build_alias(offsets: _Offsets, weights: NDArray[np.float64], keep: _Floats, other: _Ids) -> None: ...
 def sample_walks(graph: Graph, starts: _Ids, count: int, seed: int, out: _Ids) -> None: ...
 def sample_rows(
@@ -94,10 +155,27 @@ def sample_rows(
     walks: int,
     hops: int,
     scale: _Floats,
+    power: float,
     seed: int,
     stream: int,
     stop: _Bytes,
 ) -> tuple[_Offsets, _Ids, _Floats]: ...
+def project_rows(
+    graph: Graph,
+    features: Csr,
+    nodes: _Ids,
+    walks: int,
+    hops: int,
+    scale: _Floats,
+    power: float,
+    seed: int,
+    stream: int,
+    stop: _Bytes,
+    x: _Floats,
+    y: _Floats,
+    together: int,
+) -> None: ...
+def panelled(matrix: Csr, width: int, weights: _Floats | None = None) -> tuple[_Words, _Bytes, _Floats]: ...
 def encode_text(
     data: bytes, start: int, delimiter: str | None, groups: Sequence[int]
 ) -> list[tuple[_Ids, bytes]] | None: ...

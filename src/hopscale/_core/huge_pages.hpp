@@ -54,4 +54,34 @@ private:
 
 template <typename T> using LargeVector = std::vector<T, HugePages<T>>;
 
+// The same, for arrays of which many are kept for a while: each has pages of its own, which the system gets back as
+// soon as it is freed. The usual allocator keeps them, and cannot use all of them again.
+template <typename T> struct OwnPages : HugePages<T> {
+    using value_type = T;
+    OwnPages() = default;
+    template <typename U> OwnPages(const OwnPages<U> &) {}
+    template <typename U> struct rebind {
+        using other = OwnPages<U>;
+    };
+
+#if defined(__linux__)
+    T *allocate(std::size_t count) {
+        if (!is_mapped(count)) return HugePages<T>::allocate(count);
+        if (count > SIZE_MAX / sizeof(T)) throw std::bad_alloc();
+        void *p = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED) throw std::bad_alloc();
+        return static_cast<T *>(p);
+    }
+    void deallocate(T *p, std::size_t count) {
+        if (is_mapped(count)) munmap(p, count * sizeof(T));
+        else HugePages<T>::deallocate(p, count);
+    }
+
+private:
+    static bool is_mapped(std::size_t count) { return count > 16 * SMALL_PAGE / sizeof(T); }
+#endif
+};
+
+template <typename T> using KeptVector = std::vector<T, OwnPages<T>>;
+
 }  // namespace hopscale

@@ -4,9 +4,6 @@
 #include "simd.hpp"
 
 #include <type_traits>
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
 
 namespace hopscale {
 namespace {
@@ -21,16 +18,16 @@ template <int NV> struct Row {
     void zero() {
         for (int i = 0; i < size(); ++i) v[i] = splat(0.0f);
     }
-    void read(const float *p) {
+    template <typename T> void read(const T *p) {
         for (int i = 0; i < size(); ++i) v[i] = load(p + LANES * i);
     }
-    void write(float *p) const {
+    template <typename T> void write(T *p) const {
         for (int i = 0; i < size(); ++i) store(p + LANES * i, v[i]);
     }
-    void add(const float *p) {
+    template <typename T> void add(const T *p) {
         for (int i = 0; i < size(); ++i) v[i] += load(p + LANES * i);
     }
-    void add(float a, const float *p) {
+    template <typename T> void add(float a, const T *p) {
         for (int i = 0; i < size(); ++i) v[i] += a * load(p + LANES * i);
     }
     void add_to(float a, float *p) const {
@@ -59,11 +56,12 @@ template <int NV = 1, typename F> inline auto with_registers(int width, F &&f) {
     else return width == NV * PAD ? f(Registers<NV>()) : with_registers<NV + 1>(width, f);
 }
 
-constexpr int AHEAD = 8;  // rows fetched ahead of their use
-constexpr int RUN = 256;  // neighbours summed in one go
+constexpr int AHEAD = 8;             // rows fetched ahead of their use
+constexpr int RUN = 256;             // neighbours summed in one go
+constexpr int ROWS_TOGETHER = 1024;  // rows that are multiplied by the same part of a matrix, one after the other
 
-template <int NV> inline void prefetch_row(const float *row, int width) {
-    for (int i = 0; i < (NV ? NV * PAD : width); i += PAD) HOPSCALE_PREFETCH(row + i);
+template <int NV, typename T> inline void prefetch_row(const T *row, int width) {
+    for (int i = 0; i < (NV ? NV * PAD : width); i += 64 / int(sizeof(T))) HOPSCALE_PREFETCH(row + i);
 }
 
 void propagate(const Graph &graph, const float *in, float *out, int width) {
@@ -128,6 +126,39 @@ int64_t compress(const float *block, const float *scale, int width, int64_t rows
     return n;
 }
 
+// Columns of those sums that are above one once they are scaled, and the ratios; the sums are set to zero. There is
+// room for 16 entries beyond them.
+int64_t above_one(double *sums, const float *scale, int64_t count, int32_t *columns, float *ratios) {
+    int64_t n = 0, c = 0;
+#if defined(__AVX512F__)
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    for (; c + PAD <= count; c += PAD) {
+        const __m256 low = _mm512_cvtpd_ps(_mm512_loadu_pd(sums + c));
+        const __m256 high = _mm512_cvtpd_ps(_mm512_loadu_pd(sums + c + 8));
+        _mm512_storeu_pd(sums + c, _mm512_setzero_pd());
+        _mm512_storeu_pd(sums + c + 8, _mm512_setzero_pd());
+        const __m512 ratio = _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1) * _mm512_loadu_ps(scale + c);
+        const __mmask16 above = _mm512_cmp_ps_mask(ratio, _mm512_set1_ps(1.0f), _CMP_GT_OQ);
+        const __m512i column = _mm512_add_epi32(lanes, _mm512_set1_epi32(int32_t(c)));
+        _mm512_storeu_ps(ratios + n, _mm512_maskz_compress_ps(above, ratio));
+        _mm512_storeu_si512(columns + n, _mm512_maskz_compress_epi32(above, column));
+        n += __builtin_popcount(above);
+    }
+#endif
+    for (; c < count; ++c) {
+        const float ratio = float(sums[c]) * scale[c];
+        sums[c] = 0.0;
+        columns[n] = int32_t(c);
+        ratios[n] = ratio;
+        n += ratio > 1.0f;
+    }
+    return n;
+}
+
+void logs(float *values, int64_t count) {
+    for (int64_t k = 0; k < count; ++k) values[k] = fast_log(values[k]);
+}
+
 void panels_times(const Panels &panels, const float *x, float *y, int width, int64_t begin, int64_t end) {
     with_registers(width, [=](auto registers) {
         constexpr int NV = registers;
@@ -149,7 +180,6 @@ void panel_transposed_times(const Panels &panels, int64_t j, const float *y, flo
     with_registers(width, [=](auto registers) {
         constexpr int NV = registers;
         const auto [offsets, columns, values] = panels.panels[j];
-        std::memset(w, 0, sizeof(float) * panels.width * width);
         for (int64_t i = 0; i < panels.n_rows; ++i) {
             if (offsets[i] == offsets[i + 1]) continue;
             Row<NV> row(width);
@@ -172,6 +202,33 @@ void csr_times(const Csr &matrix, const float *x, float *y, int width, int64_t b
                 row.add(matrix.values[k], x + int64_t(columns[k]) * width);
             }
             row.write(y + i * width);
+        }
+    });
+}
+
+constexpr int64_t NEAR = int64_t(1) << 17;  // floats of x that stay in the cache
+
+void rows_times(const Csr &rows, const float *x, float *y, int width) {
+    with_registers(width, [=](auto registers) {
+        constexpr int NV = registers;
+        const int64_t panel = NEAR / width;
+        std::memset(y, 0, sizeof(float) * rows.n_rows * width);
+        int64_t at[ROWS_TOGETHER];  // where each row goes on
+        for (int64_t first = 0; first < rows.n_rows; first += ROWS_TOGETHER) {
+            const int64_t last = first + ROWS_TOGETHER < rows.n_rows ? first + ROWS_TOGETHER : rows.n_rows;
+            for (int64_t i = first; i < last; ++i) at[i - first] = rows.offsets[i];
+            for (int64_t limit = panel; limit - panel < rows.n_columns; limit += panel)
+                for (int64_t i = first; i < last; ++i) {
+                    int64_t k = at[i - first];
+                    const int64_t end = rows.offsets[i + 1];
+                    if (k == end || rows.columns[k] >= limit) continue;
+                    Row<NV> row(width);
+                    row.read(y + i * width);
+                    for (; k < end && rows.columns[k] < limit; ++k)
+                        row.add(rows.values[k], x + int64_t(rows.columns[k]) * width);
+                    row.write(y + i * width);
+                    at[i - first] = k;
+                }
         }
     });
 }

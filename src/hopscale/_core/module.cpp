@@ -9,7 +9,9 @@
 #include <cstring>
 #include <limits>
 
+#include "huge_pages.hpp"
 #include "portable.hpp"
+#include "rows.hpp"
 #include "text.hpp"
 #include "triples.hpp"
 
@@ -20,7 +22,8 @@ std::vector<const Kernels *> available() {
     std::vector<const Kernels *> found{&kernels_baseline};
 #if defined(HOPSCALE_HAVE_avx2)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found.push_back(&kernels_avx2);
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
+        found.push_back(&kernels_avx2);
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512vl"))
         found.push_back(&kernels_avx512);
@@ -46,6 +49,95 @@ void checked_propagate(const Held<Graph> &graph, Matrix<float> block, MatrixOut<
     check_table(out, graph.n_nodes, "propagate: out", width);
     require(block.data() != out.data(), "propagate: block and out must be two arrays");
     chosen->propagate(graph, block.data(), out.data(), width);
+}
+
+// A hop of a block, and which kernel: what is not given is not needed.
+template <void (*Kernels::*kernel)(const Hop &, int64_t, int64_t)>
+void checked_hop(const Held<Graph> &graph, int64_t begin, int64_t end, int64_t first, int width,
+                 std::optional<Array<const uint16_t, 3>> dense, const Held<Panels> *sparse,
+                 std::optional<Array<uint16_t, 3>> out, std::optional<Array<uint16_t, 3>> pooled, Maybe<float> scale,
+                 std::optional<Matrix<float>> x, std::optional<MatrixOut<float>> y, float power) {
+    const std::string caller = kernel == &Kernels::one_hop ? "one_hop" : kernel == &Kernels::fill ? "fill" : "no_hop";
+    const int64_t n = graph.n_nodes;
+    check_range(begin, end, n, caller + ": begin and end");
+    require(width >= 16 && width <= 256 && width % 16 == 0, caller, ": width must be 16, 32, ... or 256");
+    require(dense.has_value() != (sparse != nullptr), caller, ": a block must be dense or sparse");
+    Hop hop{};
+    const auto check_parts = [&](const auto &block) {
+        if (!block) return;
+        check_count(int64_t(block->shape(1)), n, caller + ": dense blocks", " rows");
+        const size_t parts = block->shape(0), stride = block->shape(2);
+        require(stride > 0 && stride % 16 == 0 && stride <= size_t(MAX_WIDTH) && parts <= size_t(MAX_WIDTH), caller,
+                ": parts of dense blocks must have 16, 32, ... columns, at most ", MAX_WIDTH);
+        require(!hop.stride || int(stride) == hop.stride, caller, ": parts of dense blocks must be as wide");
+        hop.stride = int(stride);
+        hop.apart = n * hop.stride;
+        require(first >= 0 && first <= hop.stride * int64_t(parts) - width, caller,
+                ": first and width must be those of columns of the blocks");
+        require(!dense || first % hop.stride <= hop.stride - width, caller,
+                ": first and width must be those of columns of one part");
+    };
+    check_parts(dense);
+    check_parts(out);
+    check_parts(pooled);
+    const int64_t at = hop.stride ? first / hop.stride * hop.apart + first % hop.stride : 0;
+    if (dense) {
+        require((!out || out->data() != dense->data()) && (!pooled || pooled->data() != dense->data()), caller,
+                ": what is written must not be what is read");
+        require(kernel == &Kernels::one_hop, caller, ": the block must be sparse");
+        hop.dense = dense->data() + at;
+    } else {
+        require(first == 0 && sparse->count == 1 && sparse->width == width && sparse->n_rows == n, caller,
+                ": sparse must be one panel of ", width, " columns and ", n, " rows");
+        hop.sparse = sparse->panels[0];
+        for (int64_t i = begin; i < end; ++i)
+            require(hop.sparse.offsets[i + 1] - hop.sparse.offsets[i] <= uint32_t(width), caller,
+                    ": sparse must have at most ", width, " entries in a row");
+    }
+    require(!out || !pooled || out->data() != pooled->data(), caller, ": out and pooled must be two arrays");
+    require(scale.has_value() == x.has_value() && scale.has_value() == y.has_value(), caller,
+            ": scale, x and y must be given together");
+    require(scale || kernel != &Kernels::no_hop, caller, ": scale, x and y are needed");
+    require(out || kernel != &Kernels::fill, caller, ": out is needed");
+    check_count(scale, width, caller + ": scale");
+    if (x) hop.columns = check_table(*x, width, caller + ": x");
+    if (y) check_table(*y, n, caller + ": y", hop.columns);
+    require(power > 0 && power <= 1, caller, ": power must be above 0 and at most 1");
+    hop.graph = graph;
+    hop.width = width;
+    if (out) hop.out = out->data() + at;
+    if (pooled) hop.pooled = pooled->data() + at;
+    if (scale) {
+        hop.scale = scale->data();
+        hop.x = x->data();
+        hop.y = y->data();
+    }
+    hop.power = power;
+    (chosen->*kernel)(hop, begin, end);
+}
+
+template <void (*Kernels::*kernel)(const Hop &, int64_t, int64_t)> void bind_hop(nb::module_ &m, const char *name) {
+    m.def(name, &checked_hop<kernel>, "graph"_a, "begin"_a, "end"_a, nb::kw_only(), "first"_a = 0, "width"_a,
+          "dense"_out.none() = nb::none(), "sparse"_a.none() = nb::none(), "out"_out.none() = nb::none(),
+          "pooled"_out.none() = nb::none(), "scale"_a.none() = nb::none(), "x"_a.none() = nb::none(),
+          "y"_out.none() = nb::none(), "power"_a = 1.0f, Release());
+}
+
+nb::tuple checked_first_panel(const Held<Graph> &graph, const Held<Csr> &features_by_column, int64_t first,
+                              int64_t last, Vector<float> factors) {
+    check_count(features_by_column.n_columns, graph.n_nodes, "first_panel: features_by_column", " columns");
+    require(features_by_column.positive, "first_panel: features_by_column must have positive values");
+    check_range(first, last, features_by_column.n_rows, "first_panel: first and last");
+    require(last - first <= 256 && (last - first) * graph.n_nodes < int64_t(1) << 32,
+            "first_panel: first and last must be at most 256 columns apart, with fewer than 2^32 entries");
+    check_count(factors.shape(0), features_by_column.n_rows, "first_panel: factors");
+    SparseBlock found;
+    {
+        nb::gil_scoped_release release;
+        found = first_panel(graph, features_by_column, first, last, factors.data());
+    }
+    return nb::make_tuple(owned(std::move(found.offsets)), owned(std::move(found.columns)),
+                          owned(std::move(found.values)));
 }
 
 void checked_first_hop(const Held<Graph> &graph, const Held<Csr> &features_by_column, int64_t first, int64_t last,
@@ -94,12 +186,23 @@ void checked_csr_times(const Held<Csr> &matrix, Matrix<float> x, MatrixOut<float
     chosen->csr_times(matrix, x.data(), y.data(), width, begin, end);
 }
 
-void checked_accumulate(Matrix<float> own, Vector<uint32_t> count, MatrixOut<float> total) {
-    const auto rows = int64_t(own.shape(0));
-    const int width = check_table(own, rows, "accumulate: own");
-    check_count(count.shape(0), own.shape(0), "accumulate: count");
-    check_table(total, rows, "accumulate: total", width);
-    chosen->accumulate(own.data(), count.data(), rows, width, total.data());
+void checked_average(const std::vector<std::pair<Matrix<float>, Vector<uint32_t>>> &copies, MatrixOut<float> total,
+                     VectorOut<int64_t> updates, int64_t begin, int64_t end, bool first,
+                     std::optional<Matrix<float>> before) {
+    const auto rows = int64_t(total.shape(0));
+    const int width = check_table(total, rows, "average: total");
+    check_count(updates.shape(0), total.shape(0), "average: updates");
+    check_range(begin, end, rows, "average: begin and end");
+    if (before) check_table(*before, rows, "average: before", width);
+    std::vector<Copy> list;
+    for (const auto &[own, touches] : copies) {
+        const std::string which = "average: copy " + std::to_string(list.size());
+        check_table(own, rows, which, width);
+        check_count(touches.shape(0), total.shape(0), which + ", touches");
+        list.push_back({own.data(), touches.data()});
+    }
+    chosen->average(list.data(), int64_t(list.size()), first, before ? before->data() : nullptr, total.data(),
+                    updates.data(), width, begin, end);
 }
 
 void checked_build_alias(Vector<int64_t> offsets, Vector<double> weights, VectorOut<float> keep,
@@ -124,24 +227,60 @@ void checked_sample_walks(const Held<Graph> &graph, Vector<int32_t> starts, int6
     sample_walks(graph, starts.data(), int64_t(starts.shape(0)), count, int64_t(out.shape(2)), seed, out.data());
 }
 
+// What rows are to be made from, in the order of the functions below.
+RowTask checked_rows(const std::string &caller, const Held<Graph> &graph, const Held<Csr> &features,
+                     const Vector<int32_t> &nodes, int64_t walks, uint32_t hops, const Vector<float> &scale,
+                     float power, uint64_t seed, uint64_t stream, const Vector<uint8_t> &stop) {
+    check_count(features.n_rows, graph.n_nodes, caller + ": features", " rows");
+    require(features.positive, caller, ": features must have positive values");
+    check_below(nodes, graph.n_nodes, caller + ": nodes");
+    require(walks >= 1, caller, ": walks must be positive");
+    require(hops > 1 && !(hops & 1u), caller, ": hops must name steps, from the first one on");
+    check_count(scale.shape(0), features.n_columns, caller + ": scale");
+    require(power > 0 && power <= 1, caller, ": power must be above 0 and at most 1");
+    require(stop.shape(0) > 0, caller, ": stop must have an entry");
+    return {graph, features, walks, hops, scale.data(), power, seed, stream, stop.data()};
+}
+
 nb::tuple checked_sample_rows(const Held<Graph> &graph, const Held<Csr> &features, Vector<int32_t> nodes, int64_t walks,
-                              uint32_t hops, Vector<float> scale, uint64_t seed, uint64_t stream,
+                              uint32_t hops, Vector<float> scale, float power, uint64_t seed, uint64_t stream,
                               Vector<uint8_t> stop) {
-    check_count(features.n_rows, graph.n_nodes, "sample_rows: features", " rows");
-    require(features.positive, "sample_rows: features must have positive values");
-    check_below(nodes, graph.n_nodes, "sample_rows: nodes");
-    require(walks >= 1, "sample_rows: walks must be positive");
-    require(hops > 1 && !(hops & 1u), "sample_rows: hops must name steps, from the first one on");
-    check_count(scale.shape(0), features.n_columns, "sample_rows: scale");
-    require(stop.shape(0) > 0, "sample_rows: stop must have an entry");
-    const RowTask task{nodes.data(), int64_t(nodes.shape(0)), walks, hops, scale.data(), seed, stream, stop.data()};
+    const auto task =
+        checked_rows("sample_rows", graph, features, nodes, walks, hops, scale, power, seed, stream, stop);
     SparseRows rows;
     {
         nb::gil_scoped_release release;
-        rows = sample_rows(graph, features, task);
+        rows = sample_rows(task, nodes.data(), int64_t(nodes.shape(0)), *chosen);
     }
     return nb::make_tuple(owned(std::move(rows.offsets)), owned(std::move(rows.columns)),
                           owned(std::move(rows.values)));
+}
+
+void checked_project_rows(const Held<Graph> &graph, const Held<Csr> &features, Vector<int32_t> nodes, int64_t walks,
+                          uint32_t hops, Vector<float> scale, float power, uint64_t seed, uint64_t stream,
+                          Vector<uint8_t> stop, Matrix<float> x, MatrixOut<float> y, int64_t together) {
+    const auto task =
+        checked_rows("project_rows", graph, features, nodes, walks, hops, scale, power, seed, stream, stop);
+    const int width = check_table(x, features.n_columns, "project_rows: x");
+    check_table(y, int64_t(nodes.shape(0)), "project_rows: y", width);
+    require(together >= 1, "project_rows: together must be positive");
+    const auto count = int64_t(nodes.shape(0));
+    project_rows(task, nodes.data(), count, x.data(), y.data(), width,
+                 std::min(together, std::max(int64_t(1), count * features.n_columns)), *chosen);
+}
+
+nb::tuple checked_panelled(const Held<Csr> &matrix, int64_t width, Maybe<float> weights) {
+    require(width >= 1 && width <= 256, "panelled: width must lie between 1 and 256");
+    require((matrix.n_columns / width + 1) * (matrix.n_rows + 1) <= int64_t(1) << 28,
+            "panelled: matrix must be one whose panels have at most 2^28 offsets in all");
+    check_count(weights, matrix.n_rows, "panelled: weights");
+    PanelledRows found;
+    {
+        nb::gil_scoped_release release;
+        found = panelled(matrix, width, weights ? weights->data() : nullptr);
+    }
+    return nb::make_tuple(owned(std::move(found.offsets)), owned(std::move(found.columns)),
+                          owned(std::move(found.values)));
 }
 
 // Whether a signal's handler has raised an error, such as Ctrl-C's; for use while the lock is released.
@@ -338,17 +477,25 @@ NB_MODULE(_native, m) {
 
     bind_structs(m);
     m.def("propagate", &checked_propagate, "graph"_a, "block"_a, "out"_out, Release());
+    bind_hop<&Kernels::one_hop>(m, "one_hop");
+    bind_hop<&Kernels::no_hop>(m, "no_hop");
+    bind_hop<&Kernels::fill>(m, "fill");
+    m.def("first_panel", &checked_first_panel, "graph"_a, "features_by_column"_a, "first"_a, "last"_a, "factors"_a);
     m.def("first_hop", &checked_first_hop, "graph"_a, "features_by_column"_a, "first"_a, "last"_a, "out"_out,
           Release());
     m.def("compress", &checked_compress, "block"_a, "scale"_a, "offsets"_out, "columns"_out, "values"_out, Release());
     m.def("panels_times", &checked_panels_times, "panels"_a, "x"_a, "y"_out, "begin"_a, "end"_a, Release());
     m.def("panel_transposed_times", &checked_panel_transposed_times, "panels"_a, "j"_a, "y"_a, "w"_out, Release());
     m.def("csr_times", &checked_csr_times, "matrix"_a, "x"_a, "y"_out, "begin"_a, "end"_a, Release());
-    m.def("accumulate", &checked_accumulate, "own"_a, "count"_a, "total"_out, Release());
+    m.def("average", &checked_average, "copies"_a, "total"_out, "updates"_out, "begin"_a, "end"_a, nb::kw_only(),
+          "first"_a, "before"_a = nb::none(), Release());
     m.def("build_alias", &checked_build_alias, "offsets"_a, "weights"_a, "keep"_out, "other"_out, Release());
     m.def("sample_walks", &checked_sample_walks, "graph"_a, "starts"_a, "count"_a, "seed"_a, "out"_out, Release());
     m.def("sample_rows", &checked_sample_rows, "graph"_a, "features"_a, "nodes"_a, "walks"_a, "hops"_a, "scale"_a,
-          "seed"_a, "stream"_a, "stop"_out);
+          "power"_a, "seed"_a, "stream"_a, "stop"_out);
+    m.def("project_rows", &checked_project_rows, "graph"_a, "features"_a, "nodes"_a, "walks"_a, "hops"_a, "scale"_a,
+          "power"_a, "seed"_a, "stream"_a, "stop"_out, "x"_a, "y"_out, "together"_a, Release());
+    m.def("panelled", &checked_panelled, "matrix"_a, "width"_a, "weights"_a = nb::none());
     m.def("encode_text", &checked_encode_text, "data"_a, "start"_a, "delimiter"_a.none(), "groups"_a);
     m.def("encode_features", &bound_encode_features, "data"_a);
     m.def("encode_strings", &encode_strings, "groups"_a);

@@ -5,16 +5,17 @@
 #include <cstring>
 #include <vector>
 
+#include "huge_pages.hpp"
 #include "walks.hpp"
 
 namespace hopscale {
 namespace {
 
-// out[v, c] = inverse_degrees[v]·Σ_u weight(u,v)·F[u, first + c] for c < last - first; the rest of out, rows of `width`
-// floats, is zero. The rows of `features` are the columns of F; its values are positive. Summed in double precision, in
-// the order of the entries, and in the unit that all weights share: they are read from rows of other nodes than v.
-void first_hop(const Graph &graph, const Csr &features, int64_t first, int64_t last, float *out, int64_t width) {
-    std::memset(out, 0, sizeof(float) * graph.n_nodes * width);
+// Calls f(v, c, mean) for every node v that one hop leads to from columns first..last of F, column by column:
+// inverse_degrees[v]·Σ_u weight(u,v)·F[u, c]. The rows of `features` are the columns of F; its values are positive.
+// Summed in double precision, in the order of the entries, and in the unit that all weights share: they are read from
+// rows of other nodes than v.
+template <typename F> void each_mean(const Graph &graph, const Csr &features, int64_t first, int64_t last, F &&f) {
     std::vector<double> total(graph.n_nodes, 0.0);  // of one column, and where it is not zero
     std::vector<int32_t> reached;
     for (int64_t c = first; c < last; ++c) {
@@ -30,11 +31,75 @@ void first_hop(const Graph &graph, const Csr &features, int64_t first, int64_t l
         }
         for (const int32_t v : reached) {
             const double mean = total[v] * graph.inverse_degrees[v];
-            out[v * width + c - first] = float(graph.exponents ? std::ldexp(mean, -graph.exponents[v]) : mean);
+            f(v, c, graph.exponents ? std::ldexp(mean, -graph.exponents[v]) : mean);
             total[v] = 0.0;
         }
         reached.clear();
     }
+}
+
+// These means as a dense block: out[v, c - first], rows of `width` floats; the rest of it is zero.
+void first_hop(const Graph &graph, const Csr &features, int64_t first, int64_t last, float *out, int64_t width) {
+    std::memset(out, 0, sizeof(float) * graph.n_nodes * width);
+    each_mean(graph, features, first, last,
+              [=](int32_t v, int64_t c, double mean) { out[v * width + c - first] = float(mean); });
+}
+
+// And as a sparse one, each column times a factor. A row that is not nearly empty has all columns, zeros too: it is
+// added to another one without looking where its entries belong.
+constexpr int64_t FULL = 8;          // a row with more than one entry for so many columns
+constexpr uint64_t MOST_STORED = 2;  // times as many entries as there are
+
+struct SparseBlock {
+    LargeVector<uint32_t> offsets;
+    LargeVector<uint8_t> columns;
+    LargeVector<float> values;
+};
+
+SparseBlock first_panel(const Graph &graph, const Csr &features, int64_t first, int64_t last, const float *factors) {
+    struct Entry {
+        int32_t row;
+        float value;
+    };
+    std::vector<LargeVector<Entry>> by_column(size_t(last - first));
+    const auto n = size_t(graph.n_nodes);
+    SparseBlock block;
+    block.offsets.assign(n + 2, 0);  // one late at first, so that filling rows moves them into place
+    each_mean(graph, features, first, last, [&](int32_t v, int64_t c, double mean) {
+        by_column[size_t(c - first)].push_back({v, float(mean * factors[c])});
+        ++block.offsets[size_t(v) + 2];
+    });
+    const auto width = uint32_t(last - first);
+    LargeVector<uint8_t> full(n, 0);
+    const auto fills = [=](uint32_t count) { return count * FULL > width; };
+    uint64_t entries = 0, stored = 0;
+    for (size_t i = 0; i < n; ++i) {
+        entries += block.offsets[i + 2];
+        stored += fills(block.offsets[i + 2]) ? width : block.offsets[i + 2];
+    }
+    const bool may = stored <= MOST_STORED * entries;  // else they would take too much memory
+    for (size_t i = 0; i < n; ++i) {
+        full[i] = may && fills(block.offsets[i + 2]);
+        if (full[i]) block.offsets[i + 2] = width;
+        block.offsets[i + 2] += block.offsets[i + 1];
+    }
+    block.columns.resize(block.offsets[n + 1]);
+    block.values.resize(block.offsets[n + 1]);
+    for (size_t i = 0; i < n; ++i)
+        for (uint32_t c = 0; full[i] && c < width; ++c) {
+            block.columns[block.offsets[i + 1] + c] = uint8_t(c);
+            block.values[block.offsets[i + 1] + c] = 0.0f;
+        }
+    for (size_t c = 0; c < by_column.size(); ++c)
+        for (const Entry &entry : by_column[c]) {
+            const auto row = size_t(entry.row);
+            const uint32_t to = full[row] ? block.offsets[row + 1] + uint32_t(c) : block.offsets[row + 1]++;
+            block.columns[to] = uint8_t(c);
+            block.values[to] = entry.value;
+        }
+    for (size_t i = 0; i < n; ++i) block.offsets[i + 1] += full[i] * width;
+    block.offsets.pop_back();
+    return block;
 }
 
 // Alias tables (Vose) of consecutive groups of weights: offsets[g]..offsets[g+1] is one distribution.
@@ -88,79 +153,6 @@ void sample_walks(const Graph &graph, const int32_t *starts, int64_t n_starts, i
             }
         }
     }
-}
-
-// What to sample rows from: `walks` walks of each node, at the steps in `hops` (bit r: step r, from 1 on). A mean over
-// walks is multiplied by the feature's scale.
-struct RowTask {
-    const int32_t *nodes;
-    int64_t n_nodes, walks;
-    uint32_t hops;
-    const float *scale;
-    uint64_t seed, stream;
-    const volatile uint8_t *stop;
-};
-
-struct SparseRows {
-    std::vector<int64_t> offsets;
-    std::vector<int32_t> columns;
-    std::vector<float> values;
-};
-
-// Positive entries of log(scale_f · mean over walks of F[u, f]) for each node, u at the steps in `hops`. Values of F
-// are positive. Told to stop, it returns the rows that are complete. The features are a copy, which no store can
-// change: their pointers stay in registers.
-SparseRows sample_rows(const Graph &graph, Csr features, const RowTask &task) {
-    SparseRows rows;
-    rows.offsets.assign(1, 0);
-    std::vector<double> seen(static_cast<size_t>(features.n_columns), 0.0);  // exact sums of many equal values
-    std::vector<int32_t> touched;
-    const int pooled = bits(task.hops);
-    for (int64_t i = 0; i < task.n_nodes; ++i) {
-        const int32_t v = task.nodes[i];
-        const int64_t begin = graph.offsets[v], degree = graph.offsets[v + 1] - begin;
-        Random random(task.seed, task.stream, 0, uint64_t(v));
-        // First steps are spread evenly over the neighbours (systematic sampling): unbiased, and with
-        // fewer neighbours than walks the first hop has hardly any variance.
-        const double offset = random.uniform();
-        const int64_t count = degree ? task.walks : 0;
-        for (int64_t walk = 0; walk < count; ++walk) {
-            if (*task.stop) return rows;
-            int32_t u = v, last = second_order(graph) ? step(graph, random, v) : -1;
-            int taken = 0;
-            for (uint32_t h = task.hops >> 1; h; h >>= 1, ++taken) {
-                if (second_order(graph)) {
-                    advance(graph, random, last, u);
-                } else if (taken == 0 && !graph.keep) {
-                    const auto k = int64_t((double(walk) + offset) / double(count) * double(degree));
-                    u = graph.neighbors[begin + std::min(k, degree - 1)];
-                } else {
-                    u = step(graph, random, u);
-                }
-                if (!(h & 1u)) continue;
-                for (int64_t e = features.offsets[u], end = features.offsets[u + 1]; e < end; ++e) {
-                    const int32_t f = features.columns[e];
-                    if (seen[f] == 0.0) touched.push_back(f);
-                    seen[f] += features.values[e];
-                }
-            }
-        }
-        std::sort(touched.begin(), touched.end());
-        const double mean = count ? 1.0 / (double(count) * pooled) : 0.0;
-        for (const int32_t f : touched) {
-            const auto ratio = float(seen[f] * mean * task.scale[f]);
-            seen[f] = 0.0;
-            if (ratio > 1.0f) {
-                rows.columns.push_back(f);
-                rows.values.push_back(std::log(ratio));
-            }
-        }
-        touched.clear();
-        rows.offsets.push_back(int64_t(rows.columns.size()));
-    }
-    rows.columns.shrink_to_fit();  // they may be kept
-    rows.values.shrink_to_fit();
-    return rows;
 }
 
 }  // namespace

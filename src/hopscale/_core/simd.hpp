@@ -4,6 +4,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#if defined(__AVX512F__) || defined(__F16C__)
+#include <immintrin.h>
+#endif
 
 namespace {
 
@@ -61,6 +64,42 @@ inline Floats load(const float *p) {
     return v;
 }
 inline void store(float *p, const Floats &v) { std::memcpy(p, &v, sizeof v); }
+
+// Numbers of half precision, from 0 to 65,504: loaded as floats, stored as the nearest ones.
+typedef std::uint16_t Half;
+
+#if defined(__AVX512F__)
+inline Floats load(const Half *p) { return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(p))); }
+inline void store(Half *p, const Floats &v) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(p), _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+}
+#elif defined(__F16C__)
+inline Floats load(const Half *p) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p))); }
+inline void store(Half *p, const Floats &v) {
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(p), _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+}
+#else
+// The exponents of the two formats are 112 apart; multiplying by a power of two makes up for it.
+inline Floats load(const Half *p) {
+    float x[LANES];
+    for (int i = 0; i < LANES; ++i) {
+        const std::uint32_t bits = std::uint32_t(p[i]) << 13;
+        std::memcpy(x + i, &bits, 4);
+        x[i] *= 0x1p112f;
+    }
+    return load(x);
+}
+inline void store(Half *p, const Floats &v) {
+    float x[LANES];
+    store(x, v);
+    for (int i = 0; i < LANES; ++i) {
+        x[i] *= 0x1p-112f;
+        std::uint32_t bits;
+        std::memcpy(&bits, x + i, 4);
+        p[i] = Half((bits + 0xfffu + ((bits >> 13) & 1u)) >> 13);
+    }
+}
+#endif
 
 // Sum of the lanes.
 inline float sum(const Floats &v) {

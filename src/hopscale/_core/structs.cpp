@@ -138,7 +138,7 @@ std::pair<int64_t, int64_t> train(const Held<SkipGram> &model, MatrixOut<float> 
                                   Vector<int64_t> visits, double learning_rate, uint64_t round, Vector<uint8_t> stop) {
     const Graph &graph = model.graph;
     const int64_t q = model.features.n_columns;
-    const int width = check_table(node_vectors, graph.n_nodes, "train: node_vectors");
+    const int width = check_table(node_vectors, int64_t(nodes.shape(0)), "train: node_vectors");
     check_table(feature_vectors, q, "train: feature_vectors", width);
     require(own.has_value() == touches.has_value(), "train: own and touches must be given together");
     if (own) {

@@ -57,6 +57,27 @@ struct Panels {
     int width;
 };
 
+// One hop of a block of columns: P·block. The block is sparse, its columns in order, or dense numbers of half
+// precision. `width` columns, a multiple of 16 and at most 256, are computed. Dense blocks are in parts of `stride`
+// columns, each by rows, `apart` numbers after one another: column c of row v is at (c / stride)·apart + v·stride + c %
+// stride.
+struct Hop {
+    Graph graph;
+    int width, stride;
+    int64_t apart;
+    const std::uint16_t *dense;  // null: it is sparse
+    Panel sparse;
+    std::uint16_t *out;  // the next block, a dense one; null: not needed
+    // Sums over hops: this one is added, and what is there, or the sparse block itself. Null: this hop counts alone.
+    std::uint16_t *pooled;
+    // What a scale makes of its block: y += (positive logarithms of block·scale, to a power)·x. Rows of x and y have
+    // `columns` floats. Null where no scale ends with this hop.
+    const float *scale, *x;
+    float *y;
+    int columns;
+    float power;
+};
+
 // Skip-gram with negative sampling: what stays the same from round to round.
 struct SkipGram {
     Graph graph;
@@ -73,7 +94,7 @@ struct SkipGram {
 
 // One round of training on some nodes; vectors are rows of `width` floats.
 struct Round {
-    float *node_vectors;
+    float *node_vectors;           // row i is that of nodes[i]
     const float *feature_vectors;  // as they are before
     float *own;                    // as this round leaves them, of any content at first; null: features are frozen
     uint32_t *touches;             // updates of each feature, 0 at first; rows of `own` that have none mean nothing
@@ -84,6 +105,12 @@ struct Round {
     float learning_rate;
     uint64_t number;
     const volatile uint8_t *stop;
+};
+
+// Feature vectors as a round leaves them.
+struct Copy {
+    const float *own;
+    const uint32_t *touches;
 };
 
 struct RoundResult {

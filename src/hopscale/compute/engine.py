@@ -66,10 +66,19 @@ class Engine(Protocol):
     def concatenate(self, parts: Sequence[Tall]) -> Tall:
         """Tall arrays one below the other."""
 
-    def tall(self, x: NDArray[np.float32]) -> Tall:
+    def empty(self, rows: int, columns: int) -> Tall:
+        """A tall array of any content."""
+
+    def put(self, x: Tall, columns: slice, part: Tall) -> None:
+        """Set some columns of x."""
+
+    def double(self, x: Tall) -> Tall:
+        """x in double precision, where the engine has it."""
+
+    def tall(self, x: NDArray[Any]) -> Tall:
         """NumPy's array as a tall one."""
 
-    def host(self, x: Tall) -> NDArray[np.float32]:
+    def host(self, x: Tall) -> NDArray[Any]:
         """A tall array as NumPy's."""
 
     def sparse(self, matrix: sp.csr_array) -> Operator:

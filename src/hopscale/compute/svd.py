@@ -26,14 +26,18 @@ __all__ = [
     "leading_triplets",
     "orthonormal",
     "product_eigenpairs",
+    "start_width",
     "tall_bytes",
     "times_columns",
     "triplets_bytes",
     "truncated_svd",
+    "wide_triplets",
+    "without_noise",
 ]
 
 OVERSAMPLING = 8  # columns iterated on beyond the rank, before padding
 ITERATIONS = 5
+NOISE = 1e-6  # share of the largest singular value, below which others are rounding
 LARGEST_CONDITION = 1e5  # of MᵀM times a random matrix, beyond which M is not squared
 MAX_RANK = 1016  # a kernel's row holds 1,024 floats, and OVERSAMPLING is added
 
@@ -68,23 +72,63 @@ def leading_triplets(
     *,
     random: np.random.Generator,
     iterations: int = ITERATIONS,
+    start: Tall | None = None,
     doing: str | None = "factorise",
 ) -> tuple[Tall, NDArray[np.float64], Tall]:
     """Leading singular triplets as (U·Σ, Σ, V), ``rank`` columns each, zeros where the matrix has fewer.
 
-    A progress bar is called ``doing``; None shows no bar.
+    Few iterations are enough where ``start`` holds such a V of a matrix that is nearly the same. A progress bar is
+    called ``doing``; None shows no bar.
     """
     possible = min(rank, *operator.shape)
-    width = padded(possible + OVERSAMPLING)
-    solve = partial(truncated_svd, operator, possible, engine, width=width, iterations=iterations, random=random)
+    if start is not None and start.shape[1] > possible:  # others are zero
+        start = engine.matmul(start, np.eye(start.shape[1], possible, dtype=np.float32))
+    solve = partial(
+        truncated_svd,
+        operator,
+        possible,
+        engine,
+        width=start_width(rank, *operator.shape),
+        iterations=iterations,
+        random=random,
+        start=start,
+    )
     if doing is None:
         b, sigma, v = solve()
     else:
         with engine.bar(iterations + 1, doing, "pass") as bar:
             b, sigma, v = solve(tick=bar.update)
-    # A direction whose singular value is rounding noise carries no information, only that noise.
-    sigma = np.where(sigma > sigma[0] * 1e-6, sigma, 0.0)
+    sigma = without_noise(sigma, sigma[0])
     return engine.widen(b, rank), np.pad(sigma, (0, rank - possible)), engine.widen(v, rank)
+
+
+def wide_triplets(columns: Tall, rank: int, engine: Engine) -> tuple[NDArray[np.float64], Tall]:
+    """Leading singular triplets of the transpose of a tall array with few columns, as (U·Σ, V): U·Σ is small.
+
+    Exact, since the array's Gram matrix is small.
+    """
+    possible = min(rank, *columns.shape)
+    squared, rotation = np.linalg.eigh(engine.gram(columns, columns))
+    sigma = np.sqrt(np.maximum(squared[::-1][:possible], 0.0))
+    kept = without_noise(sigma, sigma[0]) > 0
+    u = rotation[:, ::-1][:, :possible]
+    v = engine.matmul(columns, (u * np.divide(1.0, sigma, out=np.zeros_like(sigma), where=kept)).astype(np.float32))
+    signs = _signs(v, engine)
+    scores = np.where(kept, u * sigma, 0.0) * signs
+    return np.pad(scores, ((0, 0), (0, rank - possible))), engine.widen(engine.scale(v, signs), rank)
+
+
+def without_noise(sigma: NDArray[np.float64], largest: float) -> NDArray[np.float64]:
+    """Singular values, with zeros for those that are rounding: their vectors carry no information, only that noise.
+
+    ``largest`` is that of the matrix that products were made with.
+    """
+    return np.where(sigma > NOISE * largest, sigma, 0.0)
+
+
+def start_width(rank: int, rows: int, columns: int) -> int:
+    """Columns of the random matrix from which :func:`leading_triplets` of a matrix of that shape start."""
+    return padded(min(rank, rows, columns) + OVERSAMPLING)
 
 
 def balanced(scores: Floats, sigma: NDArray[np.float64]) -> Floats:
@@ -157,17 +201,22 @@ def truncated_svd(
     width: int,
     iterations: int,
     random: np.random.Generator,
+    start: Tall | None = None,
     tick: Callable[[], object] = lambda: None,
 ) -> tuple[Tall, NDArray[np.float64], Tall]:
     """Leading singular triplets as (U·Σ, Σ, V), ``rank`` columns each.
 
-    ``width`` ≥ rank columns are iterated on; the surplus is what makes few iterations enough. ``tick`` is called after
-    each, and once at the end.
+    ``width`` ≥ rank columns are iterated on; the surplus is what makes few iterations enough. The first are those of
+    ``start``, if it is given, and others are random. ``tick`` is called after each iteration, and once at the end.
     """
-    v = engine.normal(operator.shape[1], width, random)
+    rows, known = operator.shape[1], 0 if start is None else start.shape[1]
+    v = engine.normal(rows, width - known, random)
+    if start is not None:
+        v, surplus = engine.widen(start, width), v
+        engine.put(v, slice(known, width), surplus * rows**-0.5)  # about unit vectors, like those of the start
     shift, squaring = 0.0, True
     for iteration in range(iterations):
-        times = 2 if iteration + 1 == iterations else 1
+        is_last = iteration + 1 == iterations
         y = operator @ v
         if squaring:
             w = operator.T @ y
@@ -179,8 +228,10 @@ def truncated_svd(
             del v
             # MᵀM − shift has the same leading vectors as long as the shift stays below half the smallest wanted
             # eigenvalue, and separates them better: five steps are as accurate as seven plain ones.
-            v, singular = orthonormal(w, engine, times=times)
+            v, singular = orthonormal(w, engine, times=1)
             del w
+            if is_last:  # here, where nothing else is held
+                v, _ = orthonormal(v, engine, times=1)
             if iteration == 0:
                 squaring = bool(singular[-1] < LARGEST_CONDITION * singular[0])
             else:  # before, v was not orthonormal and the value means nothing
@@ -188,7 +239,7 @@ def truncated_svd(
         if not squaring:  # values too far apart to be told in float32 once they are squared: half a step at a time
             del v
             y, _ = orthonormal(y, engine, times=1)
-            v, _ = orthonormal(operator.T @ y, engine, times=times)
+            v, _ = orthonormal(operator.T @ y, engine, times=2 if is_last else 1)
             del y
         tick()
     b = operator @ v
@@ -196,8 +247,8 @@ def truncated_svd(
     squared, rotation = np.linalg.eigh(engine.gram(b, b))
     sigma = np.sqrt(np.maximum(squared[::-1][:rank], 0.0))
     turn = rotation[:, ::-1][:, :rank].astype(np.float32)
-    v = engine.matmul(v, turn)
     b = engine.matmul(b, turn)
+    v = engine.matmul(v, turn)
     signs = _signs(v, engine)
     return engine.scale(b, signs), sigma, engine.scale(v, signs)
 

@@ -7,7 +7,6 @@ threads, and sums are added up in the order of the pieces: the result has the sa
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,12 +18,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
-from tqdm import tqdm
 
 from hopscale._core import _native
 from hopscale.compute.aligned import Floats, aligned, aligned_empty, aligned_zeros, padded
 from hopscale.compute.chunks import TALL_CHUNK, gram_bytes, ranges
 from hopscale.compute.operators import Operator
+from hopscale.compute.progress import Progress
 from hopscale.exceptions import ParameterError, in_short
 
 __all__ = [
@@ -34,9 +33,11 @@ __all__ = [
     "checkpoint",
     "effective_jobs",
     "gram_bytes",
+    "instruction_set",
     "kernel_csr",
     "ranges",
-    "sparse_product",
+    "single_threaded_blas",
+    "sparse_times",
 ]
 
 Task = TypeVar("Task")
@@ -45,6 +46,7 @@ Result = TypeVar("Result")
 ROW_CHUNK = 512  # rows of a sparse matrix that one thread multiplies: their part of the product stays in its cache
 _IDLE = 0.5  # seconds between two calls of what is to be done while waiting
 
+_NO_TASK: Any = object()
 _working = threading.local()  # on a thread of an engine, `stop` is that engine's
 
 
@@ -124,9 +126,9 @@ class _SingleThreadedBlas:
                 library.clear_controlling_thread(force=True)
 
 
-_single_threaded_blas = _SingleThreadedBlas()
+single_threaded_blas = _SingleThreadedBlas()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_single_threaded_blas.forget)
+    os.register_at_fork(after_in_child=single_threaded_blas.forget)
 
 
 class Threads:
@@ -139,11 +141,15 @@ class Threads:
         self.n_jobs = effective_jobs(n_jobs)
         self.stop: NDArray[np.uint8] = np.zeros(1, dtype=np.uint8)  # kernels look at it as they go
         self.memory: int | None = None  # a limit, of which what all threads hold at once is to take little
-        self._verbose = verbose
+        self._progress = Progress(verbose=verbose)
 
     def __enter__(self) -> Threads:
-        _single_threaded_blas.enter()
-        self.stop[0] = 0
+        single_threaded_blas.enter()
+        outer = getattr(_working, "stop", None)  # of the engine that this thread works for: what ends that ends this
+        if outer is None:
+            self.stop[0] = 0
+        else:
+            self.stop = outer
         report = np.geterr()
 
         def begin() -> None:
@@ -159,7 +165,8 @@ class Threads:
         if kind is not None:
             self.stop[0] = 1
         self._pool.shutdown(wait=True, cancel_futures=True)
-        _single_threaded_blas.leave()
+        self._progress.close()
+        single_threaded_blas.leave()
 
     def at_once(self, each: float) -> int:
         """Pieces of so many bytes that may be held at once: as many as threads, or as an eighth of the memory holds."""
@@ -198,18 +205,42 @@ class Threads:
     def run(self, function: Callable[[Task], object], tasks: Sequence[Task]) -> None:
         """Call ``function`` on every task; the results are dropped.
 
-        Tasks are submitted in batches: submitting one costs as much as multiplying a small block.
+        Each thread takes the next task when it is done with one: submitting a task costs as much as a small one takes.
         """
-        batches = min(len(tasks), 4 * self.n_jobs)
+        left, taking = iter(tasks), threading.Lock()
 
-        def several(batch: int) -> None:
-            for task in tasks[batch::batches]:
-                if self.stop[0]:
+        def several() -> None:
+            while not self.stop[0]:
+                with taking:
+                    task = next(left, _NO_TASK)
+                if task is _NO_TASK:
                     return
                 function(task)
 
-        for future in [self._pool.submit(several, batch) for batch in range(batches)]:
-            future.result()
+        futures = [self._pool.submit(several) for _ in range(min(len(tasks), self.n_jobs))]
+        try:
+            for future in futures:
+                future.result()
+        except CancelledError:
+            for future in futures:  # a task that has failed has stopped the others: its error is the one to tell
+                if not future.cancelled() and not isinstance(future.exception(), CancelledError):
+                    future.result()
+            raise
+
+    def together(self, function: Callable[[Task], Result], tasks: Sequence[Task], *, at_once: int) -> Sequence[Result]:
+        """Results of a function that runs work of its own on this engine, in order; so many calls at a time.
+
+        While one of them waits for the last pieces of its work, threads go on with the pieces of another.
+        """
+        if at_once == 1:
+            return [function(task) for task in tasks]
+        with ThreadPoolExecutor(at_once, thread_name_prefix="hopscale-together") as callers:
+            try:
+                return list(callers.map(function, tasks))
+            except BaseException:
+                self.stop[0] = 1  # the others end as well
+                callers.shutdown(wait=False, cancel_futures=True)
+                raise
 
     # Tall arrays.
 
@@ -255,7 +286,12 @@ class Threads:
 
     def peaks(self, x: Floats) -> Floats:
         """The entry of the largest absolute value in each column; the first of several."""
-        return x[np.argmax(np.abs(x), axis=0), np.arange(x.shape[1])]
+        found, each = np.zeros(x.shape[1], dtype=x.dtype), np.arange(x.shape[1])
+        for begin, end in ranges(len(x), TALL_CHUNK):  # absolute values of all would be a second array
+            part = x[begin:end]
+            peaks = part[np.argmax(np.abs(part), axis=0), each]
+            np.copyto(found, peaks, where=np.abs(peaks) > np.abs(found))
+        return found
 
     def scale(self, x: Floats, factors: NDArray[Any]) -> Floats:
         """Each column of x times a number, in place."""
@@ -270,11 +306,23 @@ class Threads:
         """Arrays one below the other."""
         return np.concatenate(parts)
 
-    def tall(self, x: Floats) -> Floats:
+    def empty(self, rows: int, columns: int) -> Floats:
+        """An array of any content."""
+        return np.empty((rows, columns), dtype=np.float32)
+
+    def put(self, x: Floats, columns: slice, part: Floats) -> None:
+        """Set some columns of x."""
+        x[:, columns] = part
+
+    def double(self, x: NDArray[Any]) -> NDArray[np.float64]:
+        """A copy in double precision."""
+        return x.astype(np.float64)
+
+    def tall(self, x: NDArray[Any]) -> NDArray[Any]:
         """The array itself."""
         return x
 
-    def host(self, x: Floats) -> Floats:
+    def host(self, x: NDArray[Any]) -> NDArray[Any]:
         """The array itself."""
         return x
 
@@ -284,14 +332,20 @@ class Threads:
 
     # Telling the user.
 
-    def bar(self, total: int, description: str, unit: str) -> tqdm[None]:
-        """Progress bar on the error stream; silent unless asked for and on a terminal."""
-        return tqdm(total=total, desc=description, unit=unit, leave=False, disable=None if self._verbose else True)
+    def bar(self, total: int, description: str, unit: str) -> Any:
+        """Progress bar on the error stream; silent unless asked for and on a terminal.
+
+        Where the costs of all stages are known, one bar goes through all of them and tells the time that all take.
+        """
+        return self._progress.bar(total, description, unit)
+
+    def expect(self, costs: Sequence[float]) -> None:
+        """What the stages to come cost, each with a bar of its own, in any unit."""
+        self._progress.expect(costs)
 
     def say(self, message: str) -> None:
         """A line on the error stream, if asked for; bars make room for it."""
-        if self._verbose:
-            tqdm.write(message, file=sys.stderr)
+        self._progress.say(message)
 
 
 class _Sparse(Operator):
@@ -313,15 +367,20 @@ class _Sparse(Operator):
         return out[:, : x.shape[1]]
 
 
-def sparse_product(matrix: sp.csr_array, x: Floats) -> Floats:
-    """matrix·x on the calling thread, for use inside a piece of work; ``x`` is aligned already."""
-    out = aligned_zeros(matrix.shape[0], x.shape[1])
-    _native.csr_times(kernel_csr(matrix), x, out, 0, matrix.shape[0])
+def instruction_set() -> str:
+    """The instructions that kernels use on this processor."""
+    return _native.instruction_set()
+
+
+def sparse_times(matrix: sp.csr_array, x: Floats) -> Floats:
+    """matrix·x on this thread alone; the product has padded rows, as x may have."""
+    right, out = aligned(x), aligned_zeros(matrix.shape[0], x.shape[1])
+    _native.csr_times(kernel_csr(matrix), right, out, 0, matrix.shape[0])
     return out
 
 
 def kernel_csr(matrix: sp.csr_array | sp.csc_array) -> _native.Csr:
     """A compressed matrix as the kernels take it; one by columns is its transpose by rows."""
-    offsets, columns = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
+    offsets, columns = matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False)
     width = matrix.shape[1 if matrix.format == "csr" else 0]
     return _native.Csr(offsets, columns, matrix.data.astype(np.float32, copy=False), width)

@@ -9,10 +9,10 @@ import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
+from hopscale.atomic import replacing
 from hopscale.datasets.download import download, failure
 from hopscale.datasets.registry import Published, SourceFile
 from hopscale.exceptions import DownloadError, FileFormatError
-from hopscale.io.atomic import replacing
 
 __all__ = ["CACHE_VARIABLE", "MIRROR_VARIABLE", "Paths", "cache_folder", "cached", "fetch", "found_in", "obtain"]
 

@@ -23,10 +23,13 @@ _SAMPLE = 100  # cells
 
 
 class ArrowTable:
-    """Columns of one table, with errors that say which table, column and row (counted from 0)."""
+    """Columns of one table, with errors that say which table, column and row (counted from 0).
 
-    def __init__(self, source: Any, role: str) -> None:
-        self.role, self._table = role, arrow_table(source, role, _COLUMNS)
+    A table that is part of a larger one has its ``first_row`` there.
+    """
+
+    def __init__(self, source: Any, role: str, *, first_row: int = 0) -> None:
+        self.role, self._table, self.first_row = role, arrow_table(source, role, _COLUMNS), first_row
         import pyarrow as pa
 
         self._types, self._view = pa.types, pa.string_view() if hasattr(pa, "string_view") else None
@@ -47,7 +50,7 @@ class ArrowTable:
             with arrow_errors(self.role, _COLUMNS):
                 column = column.cast("large_string")
         if column.null_count and not nulls:
-            row = column.is_null().to_pylist().index(True)
+            row = self.first_row + column.is_null().to_pylist().index(True)
             raise GraphError(
                 f"{self.role} has {column.null_count} missing value(s) in column {in_short(name)}; "
                 f"the first is in row {row}"
@@ -119,6 +122,7 @@ class ArrowTable:
                 raise GraphError(f"{self.role} has vectors where lists of features are expected. {WIDE_TABLE}")
             if features.null_count:
                 row = np.repeat(np.arange(len(counts)), counts)[features.is_null().to_pylist().index(True)]
+                row += self.first_row
                 raise GraphError(f"{self.role}, row {row}: a feature in the list is missing")
             return counts, self._named(features)
 
@@ -128,7 +132,7 @@ class ArrowTable:
         with arrow_errors(self.role, _COLUMNS):
             numeric = types.is_primitive(column.type) and not types.is_temporal(column.type)
             values = column.to_numpy() if numeric else column.to_pylist()
-        return amounts(values, name, lambda row: f"{self.role}, row {row},")
+        return amounts(values, name, lambda row: f"{self.role}, row {self.first_row + row},")
 
     def _named(self, column: Any) -> Names:
         """Arrow column as names of nodes or features; dictionaries are kept as they are."""
@@ -137,7 +141,7 @@ class ArrowTable:
             numbers = column.to_numpy()
             missing = np.isnan(numbers)
             if missing.any():
-                row = int(np.argmax(missing))
+                row = self.first_row + int(np.argmax(missing))
                 raise GraphError(f"{self.role}, row {row}: the name of a node or feature is missing (NaN)")
             return Names.of(numbers)
         if not len(column):

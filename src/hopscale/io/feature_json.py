@@ -28,7 +28,8 @@ def read_feature_json(data: bytes, path: str | os.PathLike[str]) -> FeatureEntri
     """Feature entries of ``{"0": [1, 5], ...}`` or ``{"0": {"tea": 2.5}, ...}``, with names as text.
 
     A feature that a list repeats counts once, as in the authors' files, some of which do so. A node with
-    ``null`` has no features. ``path`` is for errors.
+    ``null`` has no features. Blanks around the name of a node are left out, as in files of edges.
+    ``path`` is for errors.
 
     Examples
     --------
@@ -45,6 +46,7 @@ def read_feature_json(data: bytes, path: str | os.PathLike[str]) -> FeatureEntri
             f'{path}: expected one object such as {{"0": [1, 5]}}, with the features of every node, '
             f"but the file holds a {type(by_node).__name__}"
         )
+    by_node = _without_blanks(by_node, path)
     described = [_described(own, f"{path}, node {in_short(node)}") for node, own in by_node.items()]
     values = np.array([value for own in described for value in own.values()], dtype=np.float64)
     rows = np.repeat(np.arange(len(described)), np.fromiter(map(len, described), dtype=np.int64))
@@ -71,7 +73,7 @@ def _at_once(data: bytes) -> FeatureEntries | None:
         amounts = np.array(_distinct(values, int, float) if len(value_codes) else [], dtype=np.float64)
     except (ValueError, OverflowError, RecursionError):
         return None
-    if not (np.isfinite(amounts) & (amounts >= 0)).all():
+    if not (np.isfinite(amounts) & (amounts >= 0)).all() or list(map(str.strip, listed)) != list(listed):
         return None
     rows = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     named = Names(codes, name_array(names), is_ordered=not is_number)
@@ -110,6 +112,16 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise ValueError(f"the key {in_short(twice)} occurs twice in one object")
     return keyed
+
+
+def _without_blanks(by_node: dict[str, Any], path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Features by the names of nodes without blanks around them, by which edges in files know them."""
+    stripped = {node.strip(): own for node, own in by_node.items()}
+    if len(stripped) < len(by_node):
+        seen: set[str] = set()
+        twice = next(key for key in map(str.strip, by_node) if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise FileFormatError(f"{path}: node {in_short(twice)} occurs twice, with and without blanks around its name")
+    return stripped
 
 
 def _no_constant(constant: str) -> NoReturn:

@@ -32,7 +32,7 @@ from hopscale.io.rows import Rows, read_rows
 if TYPE_CHECKING:
     from hopscale.features import FeatureEncoder
 
-__all__ = ["ATTRIBUTED", "WHOLE_GRAPHS", "read_graph"]
+__all__ = ["ATTRIBUTED", "WHOLE_GRAPHS", "Files", "header_of_each", "read_graph", "read_node_labels"]
 
 _PathLike = str | os.PathLike[str]
 _File = _PathLike | BinaryIO
@@ -178,8 +178,8 @@ def read_graph(
     check_attributes(source=source, target=target, weight=None if weight is False else weight, value=value)
     check_attributes(node_column=node_column, label_column=label_column, id_column=id_column)
     check_kinds(columns)
-    files = _Files(
-        header=_header_of_each(header),
+    files = Files(
+        header=header_of_each(header),
         skip_bad_lines=switch("skip_bad_lines", skip_bad_lines),
         max_unpacked=max_unpacked,
         say=(lambda line: None) if say is None else say,
@@ -235,6 +235,53 @@ def read_graph(
     return graph
 
 
+def read_node_labels(
+    labels: _File,
+    nodes: NDArray[Any],
+    *,
+    node_column: str | None = None,
+    label_column: str | None = None,
+    header: bool | None = None,
+    unknown: Unknown = "isolate",
+    skip_bad_lines: bool = False,
+    max_unpacked: int | str | None = None,
+    say: Callable[[str], None] | None = None,
+) -> NDArray[Any]:
+    """Labels of nodes that are known already, such as those of a model, from a file alone.
+
+    Parameters
+    ----------
+    labels : path or file object
+        Text or Parquet with a node and its label a line.
+    nodes : ndarray
+        Ids of the nodes.
+    node_column, label_column, header, unknown, skip_bad_lines, max_unpacked, say
+        As in :func:`read_graph`.
+
+    Returns
+    -------
+    ndarray
+        A label for each of ``nodes``, with gaps: NaN among numbers, None among text.
+
+    Examples
+    --------
+    >>> import io
+    >>> nodes = np.array(["bob", "cid", "ann"], dtype=object)
+    >>> read_node_labels(io.BytesIO(b"ann,red\\nbob,blue\\n"), nodes, header=False)
+    array(['blue', None, 'red'], dtype=object)
+    """
+    check_unknown(unknown)
+    check_attributes(node_column=node_column, label_column=label_column)
+    files = Files(
+        header=header_of_each(header),
+        skip_bad_lines=switch("skip_bad_lines", skip_bad_lines),
+        max_unpacked=max_unpacked,
+        say=(lambda line: None) if say is None else say,
+    )
+    found = files.labels(labels, node_column=node_column, label_column=label_column, unknown=unknown)
+    return found(nodes)[0]
+
+
 def _with_labels(graph: AttributedGraph, labels: NDArray[Any]) -> AttributedGraph:
     return AttributedGraph(
         graph.adjacency,
@@ -248,7 +295,7 @@ def _with_labels(graph: AttributedGraph, labels: NDArray[Any]) -> AttributedGrap
 
 
 @dataclass(frozen=True)
-class _Files:
+class Files:
     """How files are to be read, whatever is in them."""
 
     header: dict[str, bool | None]
@@ -321,7 +368,7 @@ class _Files:
         return read_rows(data, path, header, node_columns=node_columns, named=names, bad=self._bad(path))
 
 
-def _header_of_each(header: Any) -> dict[str, bool | None]:
+def header_of_each(header: Any) -> dict[str, bool | None]:
     """Whether each file has a header, as far as that was said."""
     if not isinstance(header, Mapping):
         return dict.fromkeys(_FILES, None if header is None else switch("header", header))

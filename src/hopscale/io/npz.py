@@ -13,11 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hopscale.atomic import replacing
 from hopscale.checks import as_path
 from hopscale.exceptions import FileFormatError, GraphError, ParameterError, in_short
 from hopscale.graph import AttributedGraph
 from hopscale.io.assemble import amounts, assemble
-from hopscale.io.atomic import replacing
 from hopscale.io.content import check_unpacked, existing, unpacked_limit
 from hopscale.io.edges import from_edges
 from hopscale.io.name_bytes import as_json, encoded_names, restored_names

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -19,11 +20,22 @@ from hopscale.io.label_file import last_but, placed_labels, warn_of_last
 from hopscale.io.naming import Names, Unknown, in_part
 from hopscale.io.tables import edge_columns, feature_entries
 
-__all__ = ["is_parquet", "parquet_edges", "parquet_features", "parquet_labels", "parquet_table"]
+__all__ = [
+    "INDEX",
+    "is_parquet",
+    "parquet_edges",
+    "parquet_errors",
+    "parquet_features",
+    "parquet_labels",
+    "parquet_table",
+    "plain_columns",
+    "say_edges",
+    "with_index_first",
+]
 
 _CODED = 4  # bytes a cell takes at most where all cells are stored as codes
 _MOST_PARTS = 64  # of a file, whose dictionaries are looked at
-_INDEX = "__index_level_0__"  # what pandas calls an index without a name
+INDEX = "__index_level_0__"  # what pandas calls an index without a name
 
 
 def is_parquet(data: bytes) -> bool:
@@ -37,12 +49,10 @@ def parquet_table(data: bytes, path: str | os.PathLike[str], max_unpacked: Any =
     An index that pandas has written is a column like the others if it may name the nodes of a table ``by_node``:
     if it is text, or if there is but one column beside it.
     """
-    try:
+    with parquet_errors(path):
         import pyarrow as pa
         import pyarrow.parquet as pq
-    except ImportError as error:
-        raise MissingPackageError(f'{path}: Parquet files need pyarrow: pip install "hopscale[parquet]"') from error
-    try:
+
         file = pq.ParquetFile(pa.BufferReader(data))
         unpacked = sum(file.metadata.row_group(at).total_byte_size for at in range(file.metadata.num_row_groups))
         schema = file.schema_arrow
@@ -52,37 +62,59 @@ def parquet_table(data: bytes, path: str | os.PathLike[str], max_unpacked: Any =
             field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
         ]
         coded = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts, pre_buffer=False)
-        plain = set(_plain_columns(coded, texts, limit))
+        plain = set(plain_columns(coded, texts, limit))
         dictionaries = [name for name in texts if name not in plain]
         table = pq.ParquetFile(pa.BufferReader(data), read_dictionary=dictionaries).read()
+    return with_index_first(table, schema) if by_node else table
+
+
+@contextmanager
+def parquet_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Raise errors of Arrow, or that it is not installed, as errors that name the file."""
+    try:
+        yield
     except (HopscaleError, MemoryError):
         raise
+    except ImportError as error:
+        raise MissingPackageError(f'{path}: Parquet files need pyarrow: pip install "hopscale[parquet]"') from error
     except Exception as error:  # Arrow raises all kinds of them
         raise FileFormatError(f"{path} cannot be read as Parquet: it is cut short or damaged ({error})") from error
-    if by_node and _INDEX in schema.names and (_INDEX in texts or len(schema.names) == 2):
-        names = ["index" if name == _INDEX else name for name in schema.names]
-        table = table.rename_columns(names).select(["index", *(name for name in names if name != "index")])
-    return table
 
 
-def _plain_columns(coded: Any, texts: list[str], limit: int) -> list[str]:
+def with_index_first(table: Any, schema: Any) -> Any:
+    """A table whose first column is the index that pandas has written, if that may name its nodes."""
+    import pyarrow.types as types
+
+    if INDEX not in schema.names:
+        return table
+    kind = schema.field(INDEX).type
+    if not (types.is_string(kind) or types.is_large_string(kind) or len(schema.names) == 2):
+        return table
+    names = ["index" if name == INDEX else name for name in table.column_names]
+    return table.rename_columns(names).select(["index", *(name for name in names if name != "index")])
+
+
+def plain_columns(coded: Any, texts: list[str], limit: int, groups: Sequence[int] | None = None) -> list[str]:
     """Columns of text that are quicker read as they are: most of their cells are not stored as codes.
 
-    Codes can stand for any amount of text, of which the dictionaries tell the most; a row is enough to see these.
+    Codes can stand for any amount of text, of which the dictionaries tell the most; a row is enough to see these. Some
+    row groups of the file are looked at, or all.
     """
     import pyarrow.compute as pc
 
-    parts = [coded.metadata.row_group(at) for at in range(coded.metadata.num_row_groups)]
-    if not texts or len(parts) > _MOST_PARTS or not coded.metadata.num_rows:
+    groups = range(coded.metadata.num_row_groups) if groups is None else groups
+    parts = [coded.metadata.row_group(at) for at in groups]
+    rows = sum(part.num_rows for part in parts)
+    if not texts or len(parts) > _MOST_PARTS or not rows:
         return []
     sizes = dict.fromkeys(texts, 0)
     for part in parts:
         for column in map(part.column, range(part.num_columns)):
             if column.path_in_schema in sizes:
                 sizes[column.path_in_schema] += column.total_uncompressed_size
-    plain = [name for name, size in sizes.items() if size > _CODED * coded.metadata.num_rows]
+    plain = [name for name, size in sizes.items() if size > _CODED * rows]
     most = sum(sizes[name] for name in plain)
-    for at, part in enumerate(parts if plain else []):
+    for at, part in zip(groups, parts, strict=True) if plain else ():
         row = next(coded.iter_batches(batch_size=1, row_groups=[at], columns=plain, use_threads=False), None)
         if row is None:
             continue
@@ -110,11 +142,16 @@ def parquet_edges(
     ends = rows.ends(first, second)
     if source is None and target is None:
         refuse_fractions(ends, path, [repr(first), repr(second)])
-    passed_over = [name for name in named.names_of_columns if name not in (first, second, weight)]
+    say_edges(named, first, second, weight, say)
+    return ends, None if weight is None else rows.amounts(weight)
+
+
+def say_edges(table: ArrowTable, first: str, second: str, weight: str | None, say: Callable[[str], None]) -> None:
+    """Report which columns of a table of edges were taken for what."""
+    passed_over = [name for name in table.names_of_columns if name not in (first, second, weight)]
     weights = "no weights" if weight is None else f"weights are {weight!r}"
     others = f"; passed over: {in_part(list(map(repr, passed_over)))}" if passed_over else ""
-    say(f"{path}: nodes are {first!r} and {second!r}; {weights}{others}")
-    return ends, None if weight is None else rows.amounts(weight)
+    say(f"{table.role}: nodes are {first!r} and {second!r}; {weights}{others}")
 
 
 def parquet_features(table: Any, bad: BadLines, *, value: str | None, say: Callable[[str], None]) -> FeatureEntries:

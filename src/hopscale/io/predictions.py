@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hopscale.atomic import replacing
 from hopscale.checks import as_path
 from hopscale.exceptions import ParameterError, Setting, in_short
-from hopscale.io.atomic import replacing
 from hopscale.io.vectors import check_exportable, needed_pyarrow, quoted
 
 __all__ = ["FORMATS", "name_column", "table_format", "write_table"]

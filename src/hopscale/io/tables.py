@@ -22,7 +22,7 @@ from hopscale.io.node_table import encode_nodes, table_of_nodes
 if TYPE_CHECKING:
     from hopscale.features import FeatureEncoder
 
-__all__ = ["edge_columns", "feature_entries", "from_tables"]
+__all__ = ["edge_columns", "feature_entries", "from_tables", "value_column"]
 
 
 def from_tables(
@@ -194,7 +194,7 @@ def feature_entries(table: ArrowTable, node: str | None, feature: str | None, va
     """Entries of the feature matrix, from rows of a node and a feature, or a list of them."""
     nodes = table.names(node, 0)
     if value is None:
-        value = _value_column(table, node, feature)
+        value = value_column(table, node, feature)
     lists = table.lists(feature, 1)
     if lists is None:
         values = None if value is None else table.amounts(value)
@@ -205,7 +205,7 @@ def feature_entries(table: ArrowTable, node: str | None, feature: str | None, va
     return FeatureEntries(nodes, np.repeat(np.arange(len(counts)), counts), features)
 
 
-def _value_column(table: ArrowTable, node: str | None, feature: str | None) -> str | None:
+def value_column(table: ArrowTable, node: str | None, feature: str | None) -> str | None:
     """Column that is the value by its name, if there is one; what may be a wide table is refused."""
     others = table.others(node, feature)
     if others and is_amount_name(others[0]) and (len(others) == 1 or feature is not None):

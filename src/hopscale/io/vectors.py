@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hopscale.atomic import replacing
 from hopscale.checks import as_path
 from hopscale.exceptions import GraphError, ParameterError, Setting, in_short
-from hopscale.io.atomic import replacing
 from hopscale.names import name_array
 
 __all__ = [

@@ -16,7 +16,8 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from hopscale.checks import KnownParameters, check_seed, checked_fields, parameter, seed_of, switch, whole
-from hopscale.compute.threads import Threads, checked_jobs
+from hopscale.compute.devices import checked_device, engine_on
+from hopscale.compute.threads import checked_jobs
 from hopscale.exceptions import GraphError, NotInductiveError, ParameterError, Setting, in_short
 from hopscale.features import FeatureEncoder
 from hopscale.graph import AttributedGraph
@@ -25,6 +26,7 @@ from hopscale.models.clusters import Clusters
 from hopscale.models.explanation import Explanations
 from hopscale.models.extension import Extension
 from hopscale.models.notices import check_second, warn_of_empty_dimensions, warn_of_lost_nodes, warn_of_missing_rows
+from hopscale.models.pictures import Pictures
 from hopscale.models.queries import no_feature_vectors
 from hopscale.models.suggestions import Suggestions
 from hopscale.solvers import PMI, SGNS, Solver
@@ -33,7 +35,8 @@ __all__ = ["MODELS", "NodeEmbedding", "SolverChoice", "finite", "finite_numbers"
 
 MODELS: dict[str, type[NodeEmbedding]] = {}
 
-HOW_TO_RUN = ("n_jobs", "verbose")  # parameters that make no difference to what is learnt
+HOW_TO_RUN = ("device", "n_jobs", "verbose")  # parameters that make no difference to what is learnt
+OF_THIS_MACHINE = ("device",)  # parameters that files leave out: another machine may not have it
 
 
 class _NotFiniteError(ArithmeticError):
@@ -72,6 +75,7 @@ class NodeEmbedding(
     Explanations,
     Suggestions,
     Clusters,
+    Pictures,
     Extension,
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -85,11 +89,14 @@ class NodeEmbedding(
     dimensions: int = parameter(128, whole, least=1)
     _: KW_ONLY
     keep_graph: bool = parameter(False, switch)
+    device: str | None = parameter(None, checked_device)
     n_jobs: int | None = parameter(-1, checked_jobs)
     random_state: Any = parameter(0, check_seed)
     verbose: bool = parameter(False, switch)
 
     kind: ClassVar[str] = "own"
+    higher_order: ClassVar[bool] = True  # whether vectors depend on nodes that are no neighbours
+    non_linear: ClassVar[bool] = False  # whether what is approximated is no linear function of a node's vector
     time: ClassVar[str] = "-"
     memory: ClassVar[str] = "-"
     # Settings of files that were written before a parameter existed, where its default would change the model.
@@ -118,6 +125,11 @@ class NodeEmbedding(
     def inductive(self) -> bool:
         """Whether nodes of other graphs can be embedded."""
         return False
+
+    @property
+    def proximal(self) -> bool:
+        """Whether vectors tell where a node is, and not only what is around it."""
+        return True
 
     @property
     def has_feature_vectors(self) -> bool:
@@ -163,6 +175,19 @@ class NodeEmbedding(
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense, before a graph is read."""
         checked_fields(self)
+        self._check_device()
+
+    def _check_device(self) -> None:
+        """Refuse a device that cannot be used for this model, or is not there."""
+        if checked_device("device", self.device) is not None:
+            obstacle = self._needs_processor()
+            if obstacle:
+                raise ParameterError(*obstacle, parameter="device", value=self.device)
+            self._engine()
+
+    def _needs_processor(self) -> tuple[str | Setting, ...]:
+        """Why this cannot be learnt on another device, and what can be; nothing where it can."""
+        return ()
 
     @abstractmethod
     def _learn(self, graph: AttributedGraph, seed: int) -> NDArray[np.bool_] | None:
@@ -190,26 +215,33 @@ class NodeEmbedding(
                 "dropped unless the graph is made with ",
                 Setting("self_loops", True),
             )
-        # Learning sees parameters as their checks return them: arithmetic on NumPy's small integers would overflow.
-        checked = copy(self)
-        checked.__dict__.update(checked_fields(self))
-        checked.parameters_ = self.parameters_now()
-        checked.encoder_ = graph.encoder
-        with finite_numbers("weights, values or parameters are too far apart for single precision"):
-            knowable = checked._learn(graph, seed_of(self.random_state))
-            finite(checked.embedding_, checked.feature_embedding_)
-        self.__dict__.update({name: value for name, value in vars(checked).items() if name.endswith("_")})
-        for last in ("_node_index", "feature_index", "graph_"):
-            self.__dict__.pop(last, None)
+        with self.learning() as learner:
+            learner.encoder_ = graph.encoder
+            knowable = learner._learn(graph, seed_of(self.random_state))
         if self.keep_graph:
             self.graph_ = graph
         warn_of_empty_dimensions(self)
         warn_of_lost_nodes(self, graph, knowable)
         return self
 
-    def _engine(self) -> Threads:
-        """What the work runs on."""
-        return Threads(self.n_jobs, verbose=bool(self.verbose))
+    @contextmanager
+    def learning(self) -> Iterator[NodeEmbedding]:
+        """Give a copy of the model that is to learn; what it has learnt becomes this model's if it is finite."""
+        # Learning sees parameters as their checks return them: arithmetic on NumPy's small integers would overflow.
+        checked = copy(self)
+        checked.__dict__.update(checked_fields(self))
+        checked.parameters_ = self.parameters_now()
+        checked.encoder_ = None
+        with finite_numbers("weights, values or parameters are too far apart for single precision"):
+            yield checked
+            finite(checked.embedding_, checked.feature_embedding_)
+        self.__dict__.update({name: value for name, value in vars(checked).items() if name.endswith("_")})
+        for last in ("_node_index", "feature_index", "graph_"):
+            self.__dict__.pop(last, None)
+
+    def _engine(self) -> Any:
+        """What the work runs on: an :class:`~hopscale.compute.Engine`."""
+        return engine_on(self.device, self.n_jobs, verbose=bool(self.verbose))
 
     def fit_transform(self, graph: Any, y: Any = None) -> NDArray[np.float32]:
         """Learn and return the nodes' vectors, ``embedding_``."""
@@ -244,12 +276,17 @@ class NodeEmbedding(
             If the model learns nothing but the vectors of the training nodes.
         """
         check_is_fitted(self)
-        self._check_inductive()
+        self._check_placing()
         check_second(graph, y, "transform")
         graph = as_graph(graph)
         found = self._placed(graph, 0)
         warn_of_missing_rows(self, graph, found)
         return found
+
+    def _check_placing(self) -> None:
+        """Refuse to place nodes of other graphs where this model cannot, or not on its device."""
+        self._check_inductive()
+        self.as_fitted()._check_device()
 
     def _check_inductive(self) -> None:
         raise self._not_inductive("it learns nothing but the vectors of the training nodes")
@@ -335,6 +372,17 @@ class SolverChoice:
         super().configure(**settings)  # type: ignore[misc]
         own = self.get_params(deep=False)  # type: ignore[attr-defined]
         return self.set_params(**{f"solver__{name}": value for name, value in settings.items() if name not in own})
+
+    def _needs_processor(self) -> tuple[str | Setting, ...]:
+        if not isinstance(self.chosen_solver(), PMI):
+            return (
+                f"cannot be used: the solver {self.chosen_solver().name} trains on the processor. Take ",
+                Setting("solver", "pmi"),
+                ", or leave ",
+                Setting("device"),
+                " out",
+            )
+        return super()._needs_processor()  # type: ignore[misc, no-any-return]
 
     def _described_without(self, parameter: str) -> str:
         others = [name for name, make in self.solvers.items() if parameter in make().get_params()]

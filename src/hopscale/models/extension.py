@@ -94,7 +94,7 @@ class Extension(VectorOutputs):
         (['zoe'], (1, 4))
         """
         check_is_fitted(self)
-        self._check_inductive()
+        self._check_placing()
         if not hasattr(self, "graph_"):
             raise ParameterError(
                 "this model has not kept the graph that it was fitted on, which new nodes join: fit it with ",
@@ -151,7 +151,7 @@ class Extension(VectorOutputs):
         )
 
     @abstractmethod
-    def _check_inductive(self) -> None:
+    def _check_placing(self) -> None:
         """Refuse models that cannot place nodes of other graphs."""
 
     @abstractmethod

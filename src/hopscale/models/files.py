@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from sklearn.utils.validation import check_is_fitted
 
+from hopscale.atomic import replacing
 from hopscale.checks import as_path
 from hopscale.exceptions import FileFormatError, ParameterError, in_short, warn
-from hopscale.io.atomic import replacing
 from hopscale.io.content import UnreadableFileError, existing
 from hopscale.io.name_bytes import encoded_names
 from hopscale.io.tensor_file import VERSION, TensorFile
 from hopscale.io.tensors import DIGEST, has_digest, write_tensors
-from hopscale.models.base import MODELS, NodeEmbedding, SolverChoice
+from hopscale.models.base import MODELS, OF_THIS_MACHINE, NodeEmbedding, SolverChoice
 from hopscale.models.format_1 import from_format_1
 from hopscale.models.kept_graph import FEATURE_NAMES, KINDS, graph_tensors, stored_graph
 from hopscale.models.stored_encoder import encoder_tensor, stored_encoder
@@ -53,6 +53,7 @@ __all__ = [
 
 FORMAT = "hopscale.model"
 FORMAT_VERSION = 3
+IN_BLOCKS = "in_blocks"  # the fact that vectors of nodes are kept elsewhere
 
 _ATTEMPTS = 10  # at reading a file that others replace meanwhile
 _DTYPES = {"feature_probability": "F64", "singular_values": "F64", **KINDS}  # all others are F32
@@ -69,8 +70,8 @@ def save_model(model: NodeEmbedding, path: str | os.PathLike[str]) -> None:
         Fitted. Its node ids and feature names must be text, numbers, booleans or tuples of these. A
         ``random_state`` that is not a whole number is saved as None. Parameters are saved as they were when the
         vectors were learnt, ``parameters_``, except for ``n_jobs`` and ``verbose``; a warning names those that
-        have been changed since. The graph is saved, without its labels, if it was kept (``keep_graph=True``);
-        ``del model.graph_`` before leaves it out.
+        have been changed since. The ``device`` is not saved: other machines may have none. The graph is saved,
+        without its labels, if it was kept (``keep_graph=True``); ``del model.graph_`` before leaves it out.
     path : path-like
         By custom with the suffix ``.safetensors``.
 
@@ -129,7 +130,10 @@ def model_parts(model: NodeEmbedding) -> tuple[dict[str, NDArray[Any]], dict[str
         **encoder_tensor(model.encoder_),
         **tensors,
     }
-    facts = {"parameters": learner.get_params(deep=False), **facts}
+    kept = {name: value for name, value in learner.get_params(deep=False).items() if name not in OF_THIS_MACHINE}
+    facts = {"parameters": kept, **facts}
+    if not len(model.node_ids_):
+        facts[IN_BLOCKS] = True
     return tensors, {"model": type(model).__name__, **facts_as_json(facts)}
 
 
@@ -261,7 +265,7 @@ class ModelFile(TensorFile):
         model = stored_model(self, known_model(self, self.metadata["model"]), self.fact("parameters"))
         model.parameters_ = model.parameters_now()
         model.node_ids_ = self.names("node_ids")
-        if not len(model.node_ids_):
+        if not len(model.node_ids_) and not self.fact(IN_BLOCKS, False):
             raise self.wrong("it has no nodes")
         model.feature_names_ = self.names("feature_names")
         d = self.kind("embedding")[1][-1:]

@@ -176,6 +176,7 @@ class Neighbors(VectorQueries):
         vector = self.feature_embedding_[feature]
         if not vector[self._columns(scale)].any():
             return []
+        self._check_node_vectors()
         scores = self.estimated_pmi(self.embedding_, vector, scale)
         best = largest(scores, k)
         return list(zip(self.node_ids_[best].tolist(), scores[best].tolist(), strict=True))

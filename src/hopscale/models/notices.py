@@ -11,8 +11,16 @@ from hopscale.exceptions import GraphError, Setting, warn
 from hopscale.graph import AttributedGraph
 from hopscale.names import positions, shown_name
 
-__all__ = ["check_second", "warn_of_empty_dimensions", "warn_of_lost_nodes", "warn_of_missing_rows"]
+__all__ = [
+    "check_second",
+    "say_empty",
+    "say_lost",
+    "warn_of_empty_dimensions",
+    "warn_of_lost_nodes",
+    "warn_of_missing_rows",
+]
 
+SOME = 4096  # rows that are looked at first: they mostly tell
 LOST = 1e-3  # of the usual length; on cora and citeseer no node of the largest component is that short
 
 
@@ -34,12 +42,16 @@ def check_second(graph: Any, second: Any, method: str) -> None:
 def warn_of_empty_dimensions(model: Any) -> None:
     """Count dimensions without content, scale by scale."""
     for label, columns in model.scale_columns_.items():
-        empty = int((~model.embedding_[:, columns].any(axis=0)).sum())
-        if empty:
-            warn(
-                f"scale {label}: {empty} of {columns.stop - columns.start} dimensions are zero: what it learns "
-                "from has no more directions"
-            )
+        block = model.embedding_[:, columns]
+        if block[:SOME].any(axis=0).all():
+            continue
+        say_empty(label, int((~block.any(axis=0)).sum()), columns.stop - columns.start)
+
+
+def say_empty(label: str, empty: int, of: int) -> None:
+    """Warn of dimensions of a scale that are zero, if there are any."""
+    if empty:
+        warn(f"scale {label}: {empty} of {of} dimensions are zero: what it learns from has no more directions")
 
 
 def warn_of_lost_nodes(model: Any, graph: AttributedGraph, knowable: NDArray[np.bool_] | None) -> None:
@@ -51,6 +63,11 @@ def warn_of_lost_nodes(model: Any, graph: AttributedGraph, knowable: NDArray[np.
         knowable = np.diff(graph.features.indptr) > 0 if model.uses_features else np.ones(graph.n_nodes, dtype=np.bool_)
     knowable = knowable & (graph.degrees > 0)
     lengths = np.sqrt(np.einsum("ij,ij->i", model.embedding_, model.embedding_, dtype=np.float64))[knowable]
+    say_lost(model, lengths)
+
+
+def say_lost(model: Any, lengths: NDArray[np.float64]) -> None:
+    """Warn of vectors much shorter than usual, by the lengths of those that should not be."""
     usual = np.sqrt(np.mean(lengths**2)) if len(lengths) else 0.0  # not the median: most of them may be lost
     lost = int((lengths < LOST * usual).sum())
     if lost:

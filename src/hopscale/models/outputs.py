@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from functools import wraps
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from hopscale.io.vectors import write_vectors
 from hopscale.models.queries import VectorQueries
 from hopscale.names import name_array, positions
 
-__all__ = ["VectorOutputs", "vector_frame", "wants_pandas"]
+__all__ = ["VectorOutputs", "dimension_names", "vector_frame", "wants_pandas"]
 
 
 class VectorOutputs(VectorQueries):
@@ -39,6 +39,7 @@ class VectorOutputs(VectorQueries):
         check_is_fitted(self)
         if not (isinstance(node, (list, np.ndarray)) or hasattr(node, "to_numpy")):
             return self.embedding_[self._row(node)]
+        self._check_node_vectors()
         asked = name_array(node.tolist() if hasattr(node, "tolist") else list(node))
         rows = positions(asked, self.node_ids_) if len(asked) else np.empty(0, dtype=np.int64)
         if rows.min(initial=0) < 0:
@@ -103,12 +104,7 @@ class VectorOutputs(VectorQueries):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the columns of ``embedding_``: scale and number."""
         check_is_fitted(self)
-        names = [
-            f"hop{label}_{i}" if label[0].isdigit() else f"{label}_{i}"
-            for label, columns in self.scale_columns_.items()
-            for i in range(columns.stop - columns.start)
-        ]
-        return np.asarray(names, dtype=object)
+        return np.asarray(dimension_names(self._widths()), dtype=object)
 
     def export(
         self,
@@ -133,6 +129,19 @@ class VectorOutputs(VectorQueries):
         """
         ids, vectors, columns = self._named_vectors(what, scale)
         write_vectors(path, ids, vectors, columns=columns, format=format)
+
+
+def dimension_names(widths: Mapping[str, int]) -> list[str]:
+    """Names of the dimensions of some scales.
+
+    >>> dimension_names({"0": 1, "1-3": 2})
+    ['hop0_0', 'hop1-3_0', 'hop1-3_1']
+    """
+    return [
+        f"hop{label}_{i}" if label[0].isdigit() else f"{label}_{i}"
+        for label, width in widths.items()
+        for i in range(width)
+    ]
 
 
 def wants_pandas(model: Any) -> bool:

@@ -27,6 +27,7 @@ class VectorQueries:
     def node_vectors(self, scale: int | str | None = None) -> NDArray[np.float32]:
         """``embedding_``, or its columns of one scale."""
         check_is_fitted(self)
+        self._check_node_vectors()
         return self.embedding_[:, self._columns(scale)]
 
     def feature_vectors(self, scale: int | str | None = None) -> NDArray[np.float32]:
@@ -68,6 +69,13 @@ class VectorQueries:
         """The power of pointwise mutual information that products of vectors estimate, by label of the scale."""
         return dict.fromkeys(self.scale_columns_, 1.0)
 
+    def _check_node_vectors(self) -> None:
+        if not len(self.node_ids_):
+            raise ParameterError(
+                "this model has no vectors of nodes: it was fitted to a graph in blocks, and they are in the folder "
+                "that they were written to"
+            )
+
     def _check_feature_vectors(self) -> None:
         if not len(self.feature_embedding_):
             raise ParameterError(no_feature_vectors(self))
@@ -103,6 +111,7 @@ class VectorQueries:
         return {feature: row for row, feature in enumerate(self.feature_names_.tolist())}
 
     def _row(self, node: Hashable) -> int:
+        self._check_node_vectors()
         try:
             return self._node_index[node]
         except (KeyError, TypeError):

@@ -9,7 +9,7 @@ import numpy as np
 
 from hopscale.exceptions import ParameterError, in_short
 from hopscale.io.tensor_file import TensorFile
-from hopscale.models.base import MODELS, NodeEmbedding, SolverChoice
+from hopscale.models.base import MODELS, OF_THIS_MACHINE, NodeEmbedding, SolverChoice
 from hopscale.solvers import Solver
 
 __all__ = ["built", "known_model", "plain", "stored_model", "stored_solver"]
@@ -46,6 +46,8 @@ def known_model(file: TensorFile, name: Any) -> type[NodeEmbedding]:
 
 def stored_model(file: TensorFile, kind: type[NodeEmbedding], settings: Any) -> NodeEmbedding:
     """An unfitted model with parameters from a file."""
+    if isinstance(settings, dict):
+        settings = {name: value for name, value in settings.items() if name not in OF_THIS_MACHINE}
     model: NodeEmbedding = built(file, kind, settings, dict)
     if isinstance(model, SolverChoice) and isinstance(model.solver, dict):
         model.solver = stored_solver(file, model, model.solver)

@@ -74,7 +74,7 @@ class Suggestions(Neighbors):
         is the better one differs: on facebook common neighbours find twice as many as vectors, on cora as many.
         Products of vectors, and cosines at one scale, are worse than the cosine.
 
-        The best pairs of all nodes are looked for among those with common neighbours, Σ |N(w)|² of them, which hubs
+        The best pairs of all nodes are looked for among those with common neighbours, ``Σ |N(w)|²`` of them, which hubs
         make many; and among all others only if these do not fill the list, which takes n²·d/2 multiplications. Memory
         is bounded in either case.
 

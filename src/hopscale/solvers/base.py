@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from hopscale.checks import KnownParameters, checked_fields
-from hopscale.compute import Threads
 from hopscale.compute.aligned import Floats
 from hopscale.walks import Scale, WalkContext
 
@@ -32,8 +31,8 @@ class Solution:
     """
 
     scale: Scale
-    node_vectors: Floats
-    feature_vectors: Floats
+    node_vectors: Any  # tall arrays of the engine, NumPy's once a model has them
+    feature_vectors: Any
     feature_probability: NDArray[np.float64]
     singular_values: NDArray[np.float64] | None = None
     rows: str = ""
@@ -54,7 +53,7 @@ class Solver(KnownParameters, BaseEstimator, ABC):  # type: ignore[misc]
         checked_fields(self)
 
     @abstractmethod
-    def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> Iterable[Solution]:
+    def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Any, seed: int) -> Iterable[Solution]:
         """Solutions of all scales; a caller that drops each before it takes the next holds one at a time."""
 
     def power_at(self, scale: Scale) -> float:
@@ -62,7 +61,5 @@ class Solver(KnownParameters, BaseEstimator, ABC):  # type: ignore[misc]
         return 1.0
 
     @abstractmethod
-    def project(
-        self, context: WalkContext, solutions: Sequence[Solution], engine: Threads, seed: int
-    ) -> Iterable[Floats]:
+    def project(self, context: WalkContext, solutions: Sequence[Solution], engine: Any, seed: int) -> Iterable[Floats]:
         """Vectors of the nodes of another graph over the same features, scale by scale; the features' stay."""

@@ -2,15 +2,15 @@
 
 M = log(max(c·PʳF·E⁻¹ / shift, 1)), or a power of its entries, is computed in panels of columns, kept compressed while
 it fits the memory limit, and factorised: G = U√Σ, H = V√Σ. New nodes: G' = M'·V·Σ^(-1/2) = M'·H·Σ⁻¹. Where M would not
-fit, its rows are estimated from sampled walks: V is learnt from as many rows as fit, then every row is projected in one
-pass.
+fit, V is learnt from some rows that are estimated from sampled walks; then every row is projected in one pass, an exact
+one where that takes no more than a few times as long as a sampled one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +21,7 @@ from hopscale.compute import Operator, Threads
 from hopscale.compute.aligned import Floats
 from hopscale.exceptions import ParameterError
 from hopscale.solvers.base import MOST_NOISE, Solution, Solver
+from hopscale.solvers.device_targets import DeviceTargets
 from hopscale.solvers.targets import Targets, units_near
 from hopscale.walks import Scale, WalkContext
 from hopscale.walks.context import raised, too_far_apart
@@ -52,15 +53,16 @@ class PMI(Solver):
         pointwise mutual information, such as those of ``explain``, are raised back. docs/choosing-vectors.md says what
         it gains and loses.
     rows : {"auto", "exact", "sampled"}, default="auto"
-        Compute the matrix exactly, or estimate its rows from sampled walks. ``"auto"`` is exact where that fits;
-        the model's ``rows_`` says which it was.
+        Compute the matrix exactly, or estimate its rows from sampled walks. Exact rows that do not fit are computed in
+        half precision and dropped, after the features' vectors have been learnt from sampled ones. ``"auto"`` samples
+        where exact rows would take several times as long; the model's ``rows_`` says which they were.
     walks : int, default=800
-        Walks a node that sampled rows are estimated from.
+        Ways to walk from a node that sampled rows are estimated from. Where there are no more, the row is exact.
     memory_limit : int or str, default="4GiB"
         Memory that the work may take, such as 500MB: all that is held at a time beside the graph that is passed in and
         the vectors that are returned, and beside some 4 MiB for code that is loaded on the way. Rows that would pass
-        it are sampled; what cannot be done within it, ``rows="exact"`` included, is refused with the least that works.
-        Work that takes less than 8 MiB is never refused.
+        it are not held; what cannot be done within it, ``rows="exact"`` included, is refused with the least that works.
+        Work that takes less than 8 MiB is never refused. On a GPU its own memory is the limit, and this is not read.
 
     Examples
     --------
@@ -80,22 +82,20 @@ class PMI(Solver):
     walks: int = parameter(800, whole, least=1, most=MAX_WALKS)
     memory_limit: int | str = parameter("4GiB", memory)
 
-    def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> Iterator[Solution]:
+    def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Any, seed: int) -> Iterator[Solution]:
         """Solutions of all scales, one after the other."""
-        probabilities = [context.feature_probability(scale) for scale in scales]
-        return Targets(self, context, engine, seed, probabilities).solutions(scales, probabilities)
+        probabilities = context.feature_probabilities(scales)
+        return self._targets(context, engine, seed, probabilities).solutions(scales, probabilities)
 
-    def project(
-        self, context: WalkContext, solutions: Sequence[Solution], engine: Threads, seed: int
-    ) -> Iterator[Floats]:
+    def project(self, context: WalkContext, solutions: Sequence[Solution], engine: Any, seed: int) -> Iterator[Floats]:
         """Vectors of the nodes of another graph over the same features: M'·H·Σ⁻¹.
 
         Rows are sampled if those of ``fit`` were, so that the graph of ``fit`` gives its vectors again.
         """
-        targets = Targets(self, context, engine, seed, [solution.feature_probability for solution in solutions])
-        return (targets.project(solution) for solution in solutions)
+        probabilities = [solution.feature_probability for solution in solutions]
+        return self._targets(context, engine, seed, probabilities).projections(solutions)
 
-    def target(self, context: WalkContext, scale: Scale, engine: Threads, seed: int, *, beside: float) -> Operator:
+    def target(self, context: WalkContext, scale: Scale, engine: Any, seed: int, *, beside: float) -> Operator:
         """All rows of the matrix that ``fit`` factorises, to be a part of another one.
 
         What the caller needs ``beside`` it, in bytes, counts as well.
@@ -106,7 +106,14 @@ class PMI(Solver):
             If they would take more memory than the limit, even those from samples.
         """
         probability = context.feature_probability(scale)
-        return Targets(self, context, engine, seed, [probability]).all_rows(scale, probability, beside)
+        return self._targets(context, engine, seed, [probability]).all_rows(scale, probability, beside)
+
+    def _targets(
+        self, context: WalkContext, engine: Any, seed: int, probabilities: Sequence[NDArray[np.float64]]
+    ) -> Targets | DeviceTargets:
+        """The matrices, in the form that suits the engine."""
+        kind = Targets if isinstance(engine, Threads) else DeviceTargets
+        return kind(self, context, engine, seed, probabilities)
 
     def power_at(self, scale: Scale) -> float:
         """The power of the entries of a scale."""
@@ -118,7 +125,7 @@ class PMI(Solver):
         raised(matrix.data, self.power)
         return matrix
 
-    def neighbors(self, context: WalkContext, engine: Threads) -> Operator:
+    def neighbors(self, context: WalkContext, engine: Any) -> Operator:
         """The matrix of one hop between nodes, which has no more entries than A."""
         probability = context.feature_probability(Scale((1,), 1))
         units = units_near([probability])

@@ -3,44 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.checks import memory_bytes
 from hopscale.compute import Operator, Threads
 from hopscale.compute.aligned import Floats
-from hopscale.compute.svd import leading_triplets, tall_bytes, times_columns
+from hopscale.compute.svd import times_columns
 from hopscale.exceptions import Setting, warn
 from hopscale.solvers.base import Solution
-from hopscale.solvers.held import Held
+from hopscale.solvers.costs import (
+    Work,
+    all_factorised,
+    factorising,
+    holding,
+    projecting_sampled,
+    sampling,
+    seconds,
+    streaming,
+)
+from hopscale.solvers.forms import EXACT_WORK, Forms
+from hopscale.solvers.learning import Target, exact_words, sampled_target, sparse_target
 from hopscale.walks import Scale, WalkContext
-from hopscale.walks.panels import ExactRows, Panel, PanelMatrix, squares
+from hopscale.walks.panels import TRIAL_PANELS, ExactRows
 from hopscale.walks.sampling import RowSampler
+from hopscale.walks.sweep import Sweep
 
 if TYPE_CHECKING:
     from hopscale.solvers.pmi import PMI
 
 __all__ = ["Targets", "units_near"]
 
-TRIAL_PANELS = 8  # panels after which the size of all of them is judged
-EXACT_WORK = 2e12  # multiplications beyond which sampling rows is the quicker way
-
-
-@dataclass(frozen=True)
-class _Target:
-    """M, or some of its rows; ``every_row`` then gives M·v for all nodes."""
-
-    operator: Operator
-    rows: str
-    squared_norm: float
-    filled: NDArray[np.bool_]  # mask of the nodes whose row has an entry
-    every_row: Callable[[Floats], Floats] | None = None
-    sampled: bool = False
+Works = Callable[[Sequence[float] | None], list[Work]]
 
 
 class Targets:
@@ -59,44 +57,71 @@ class Targets:
         self._units = units_near(probabilities)
         self._context = context.in_units(self._units)
         self._memory = engine.memory = memory_bytes("memory_limit", solver.memory_limit)
-        self._held = Held(self._context, engine, self._memory)
+        self._scalings: dict[Scale, NDArray[np.float32]] = {}
+        self._samplers: dict[Scale, RowSampler] = {}
+        self._forms = Forms(solver, self._context.size, engine, self._sampler)
+        self._held = self._forms.held
 
-    def _scaling(self, probability: NDArray[np.float64]) -> NDArray[np.float32]:
-        scaling = self._solver.scaling_in(self._units, probability)
+    def _scaling(self, scale: Scale, probability: NDArray[np.float64]) -> NDArray[np.float32]:
+        scaling = self._scalings[scale] = self._solver.scaling_in(self._units, probability)
         self._context.check_ratios(scaling)
         return scaling
 
     def solutions(self, scales: Sequence[Scale], probabilities: Sequence[NDArray[np.float64]]) -> Iterator[Solution]:
         """Vectors of each scale, in turn; ``probabilities`` are p(f) at each of them."""
-        scalings = [self._scaling(p) for p in probabilities]
-        for scale, scaling in zip(scales, scalings, strict=True):
-            self._held.refuse(scale, self._least(scale, scaling))
-        # All scales that walk in one sweep where they fit together; else one by one; else from samples.
+        scalings = [self._scaling(scale, p) for scale, p in zip(scales, probabilities, strict=True)]
+        for scale in scales:
+            self._held.refuse(scale, self._forms.least(scale))
+        # All scales that walk are held where they fit together; else one by one; else rows are streamed or sampled.
         walked = [i for i, scale in enumerate(scales) if not scale.is_self]
-        exact: dict[int, _Target] = {}
+        exact: dict[int, Target] = {}
         if len(walked) > 1:
-            together = self._exact([scales[i] for i in walked], [scalings[i] for i in walked])
+            some = [scales[i] for i in walked]
+            together = self._exact(
+                some, [scalings[i] for i in walked], then=partial(all_factorised, self._context.size, scales)
+            )
             exact = dict(zip(walked, together, strict=True)) if together else {}
             del together
+        apart = [] if exact else self._streams(scales, scalings)
+        streamed: dict[int, Solution] = {}
+        if not exact:
+            self._expect(self._work(scales, apart))
         for i, scale in enumerate(scales):
+            if i in apart[:1]:
+                each = [(scales[k], scalings[k], probabilities[k]) for k in apart]
+                streamed = dict(zip(apart, self._streamed(*zip(*each, strict=True)), strict=True))
+            if i in apart:
+                yield streamed.pop(i)
+                continue
             # No name here keeps a scale's matrix or vectors while the next is made.
-            found = [exact.pop(i) if i in exact else self._target(scale, scalings[i])]
+            rest = scales[i + 1 :], [k - i - 1 for k in apart if k > i]
+            found = [exact.pop(i) if i in exact else self._target(scale, scalings[i], partial(self._work, *rest))]
             yield self._factorised(found.pop(), scale, probabilities[i])
 
-    def project(self, solution: Solution) -> Floats:
+    def projections(self, solutions: Sequence[Solution]) -> Iterator[Floats]:
         """Vectors of the nodes of this context, with the feature vectors of an earlier fit."""
-        assert solution.singular_values is not None
-        scale, sigma = solution.scale, solution.singular_values
-        inverse = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=sigma > 0)
-        basis = times_columns(solution.feature_vectors.copy(), inverse)
-        scaling = self._scaling(solution.feature_probability)
-        own = tall_bytes(self._context.n_nodes + 2 * self._context.n_features, scale.dimensions)
+        scalings = [self._scaling(solution.scale, solution.feature_probability) for solution in solutions]
+        apart = self._streams([solution.scale for solution in solutions], scalings)
+        apart = [i for i in apart if not solutions[i].sampled]
+        streamed: dict[int, Floats] = {}
+        for i, (solution, scaling) in enumerate(zip(solutions, scalings, strict=True)):
+            if i in apart[:1]:
+                scales, bases = [solutions[k].scale for k in apart], [_basis(solutions[k]) for k in apart]
+                found = self._sweep(scales).products(scales, [scalings[k] for k in apart], bases)
+                streamed = dict(zip(apart, found, strict=True))
+                del found
+            yield streamed.pop(i) if i in apart else self._project(solution, scaling)
+
+    def _project(self, solution: Solution, scaling: NDArray[np.float32]) -> Floats:
+        """Vectors of one scale, whose rows are sampled, or exact in single precision."""
+        scale, basis = solution.scale, _basis(solution)
+        own = self._held.projecting(scale)
         if scale.is_self:
             self._held.refuse(scale, self._held.base + own + self._held.own_rows)
             return self._engine.host(self._engine.sparse(self._context.own_rows(scaling)) @ self._engine.tall(basis))
-        if solution.sampled or not self._may_be_exact([scale]):
+        if solution.sampled or not self._forms.may_be_exact([scale]):
             self._held.refuse(scale, self._held.base + own)
-            return self._sampler(scale, scaling).project(basis)
+            return self._sampler(scale).project(basis)
         rest = self._held.room - self._held.base - own - self._held.blocks
         self._held.refuse(scale, self._held.room - rest)
         memory = int(min(rest, self._memory // 4))
@@ -104,85 +129,111 @@ class Targets:
 
     def all_rows(self, scale: Scale, probability: NDArray[np.float64], beside: float) -> Operator:
         """The matrix of a scale with all its rows; ``beside`` are bytes that the caller needs at the same time."""
-        scaling = self._scaling(probability)
+        scaling = self._scaling(scale, probability)
         found = self._unsampled(scale, scaling, beside)
         if found is not None:
             return found.operator
-        sampler = self._sampler(scale, scaling)
+        sampler = self._sampler(scale)
         needed = self._held.base + beside + sampler.bytes_needed
         if needed > self._held.room:  # and so do exact rows, but they may take less
             least = min(needed, self._exact_bytes(scale, scaling, beside))
             self._held.refuse(scale, max(least, self._held.room + 1), instead="take a smaller window")
         self._warn_of_sampling(scale)
-        return self._sampled(sampler, sampler.bytes_needed).operator
+        return sampler.all_rows()
 
-    def _target(self, scale: Scale, scaling: NDArray[np.float32]) -> _Target:
-        """The matrix of one scale on its own."""
-        found = self._unsampled(scale, scaling, self._held.workspace(scale))
+    # Exact rows that are computed twice rather than held.
+
+    def _streams(self, scales: Sequence[Scale], scalings: Sequence[NDArray[np.float32]]) -> list[int]:
+        """Which scales are streamed: none where half precision does not hold their ratios."""
+        streamed = self._forms.streams(scales)
+        if not streamed:
+            return []
+        sweep = self._sweep([scales[i] for i in streamed])
+        return streamed if all(sweep.holds(scalings[i]) for i in streamed) else []
+
+    def _work(self, scales: Sequence[Scale], streamed: Sequence[int]) -> list[Work]:
+        """Work of all stages of scales one by one, some of which are streamed."""
+        size, found = self._context.size, []
+        for i, scale in enumerate(scales):
+            if i in streamed:
+                found += self._learning_work(scale)[:2]
+            elif scale.is_self or self._forms.is_one_hop(scale):
+                found += all_factorised(size, [scale], [float(size.steps)])
+            elif self._forms.may_be_exact([scale]):
+                found += holding(size, [scale]), *all_factorised(size, [scale])
+            else:
+                found += self._learning_work(scale)
+            if i in streamed[-1:]:
+                swept = [scales[k] for k in streamed]
+                found.append(streaming(size, swept, [self._sampler(scale).row_entries for scale in swept]))
+        return found
+
+    def _learning_work(self, scale: Scale) -> list[Work]:
+        """Work of rows to learn from, of factorising them, and of sampling all rows where these are more."""
+        size, rows, sampler = self._context.size, self._forms.learning_rows(scale), self._sampler(scale)
+        entries = rows * sampler.row_entries
+        found = [sampling(sampler, rows), factorising(rows, size.n_features, entries, scale)]
+        return found if rows >= size.n_nodes else [*found, projecting_sampled(sampler)]
+
+    def _expect(self, work: Sequence[Work]) -> None:
+        """Tell the progress bar of all stages that are to come."""
+        self._engine.expect(list(map(seconds, work)))
+
+    def _sweep(self, scales: Sequence[Scale]) -> Sweep:
+        width = self._held.stream_width(scales)
+        assert width is not None
+        return Sweep(self._context, self._engine, self._solver.power, width)
+
+    def _streamed(
+        self,
+        scales: Sequence[Scale],
+        scalings: Sequence[NDArray[np.float32]],
+        probabilities: Sequence[NDArray[np.float64]],
+    ) -> list[Solution]:
+        """Features' vectors from a sample of rows, then the nodes' from all of them, exact, in one sweep."""
+        learnt = []
+        for scale, probability in zip(scales, probabilities, strict=True):
+            target = sampled_target(self._sampler(scale), self._held, sampled=False)
+            learnt.append(self._factorised(target, scale, probability))
+            del target
+        bases = [_basis(solution) for solution in learnt]
+        found = self._sweep(scales).products(scales, scalings, bases)
+        return [replace(solution, node_vectors=g) for solution, g in zip(learnt, found, strict=True)]
+
+    def _target(self, scale: Scale, scaling: NDArray[np.float32], rest: Callable[[], list[Work]]) -> Target:
+        """The matrix of one scale on its own; ``rest`` is the work of scales after it."""
+        then = lambda entries: [*all_factorised(self._context.size, [scale], entries), *rest()]  # noqa: E731
+        found = self._unsampled(scale, scaling, self._held.workspace(scale), then)
         if found is not None:
             return found
+        self._expect([*self._learning_work(scale), *rest()])
         if not self._context.transitions.second_order:
             self._warn_of_sampling(scale)
-        sampler = self._sampler(scale, scaling)
-        each = sampler.bytes_needed / self._context.n_nodes
-        room = self._held.room - self._held.base - self._held.workspace(scale, sampler.least_rows)
-        return self._sampled(sampler, min(self._memory // 2, room * each / (each + tall_bytes(2, scale.dimensions))))
+        return sampled_target(self._sampler(scale), self._held)
 
-    def _unsampled(self, scale: Scale, scaling: NDArray[np.float32], beside: float) -> _Target | None:
+    def _unsampled(
+        self, scale: Scale, scaling: NDArray[np.float32], beside: float, then: Works | None = None
+    ) -> Target | None:
         """Exact rows, or None where they would not fit."""
         context = self._context
         if scale.is_self:
-            return self._sparse(context.own_rows(scaling))
-        if self._is_one_hop(scale) and self._held.base + beside + self._held.one_hop <= self._held.room:
-            return self._sparse(self._solver.one_hop(context, scaling))  # as sparse as the graph, whatever its size
-        exact = self._exact([scale], [scaling], beside)
+            return sparse_target(context.own_rows(scaling), self._engine)
+        if self._forms.holds_one_hop(scale, beside):  # as sparse as the graph, whatever its size
+            return sparse_target(self._solver.one_hop(context, scaling), self._engine)
+        exact = self._exact([scale], [scaling], beside, then)
         return exact[0] if exact else None
 
-    def _is_one_hop(self, scale: Scale) -> bool:
-        unbiased = self._solver.rows != "sampled" and not self._context.transitions.second_order
-        return scale.hops == (1,) and unbiased and self._context.sees_nodes
+    def _sampler(self, scale: Scale) -> RowSampler:
+        """Rows of a scale from walks; how many entries they have is found out once."""
+        if scale not in self._samplers:
+            solver, scaling = self._solver, self._scalings[scale]
+            self._samplers[scale] = RowSampler(
+                self._context, scale, scaling, solver.walks, self._seed, self._engine, solver.power
+            )
+        return self._samplers[scale]
 
-    def _sparse(self, matrix: sp.csr_array) -> _Target:
-        filled = np.diff(matrix.indptr) > 0
-        return _Target(self._engine.sparse(matrix), _exact_words(matrix.nnz), squares(matrix.data), filled)
-
-    def _sampler(self, scale: Scale, scaling: NDArray[np.float32]) -> RowSampler:
-        return RowSampler(
-            self._context, scale, scaling, self._solver.walks, self._seed, self._engine, self._solver.power
-        )
-
-    def _sampled(self, sampler: RowSampler, memory: float) -> _Target:
-        matrix, complete = sampler.learning_rows(memory)
-        which = "all rows" if complete else f"{matrix.shape[0]:,} of {self._context.n_nodes:,} rows"
-        words = f"rows sampled from {sampler.walks} walks a node, learning from {which}"
-        filled = np.diff(matrix.indptr) > 0 if complete else self._context.sees_features(sampler.scale)
-        every_row = None if complete else sampler.project
-        norm = squares(matrix.data)
-        return _Target(self._engine.sparse(matrix), words, norm, filled, every_row, sampled=True)
-
-    def _factorised(self, target: _Target, scale: Scale, probability: NDArray[np.float64]) -> Solution:
-        self._engine.say(f"scale {scale.label}: {target.rows}")
-        b, sigma, v = leading_triplets(
-            target.operator,
-            scale.dimensions,
-            self._engine,
-            random=np.random.default_rng([self._seed, scale.hops[-1]]),
-            doing=f"scale {scale.label}: factorise",
-        )
-        b, v = self._engine.host(b), self._engine.host(v)
-        root = np.sqrt(sigma)
-        inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
-        return Solution(
-            scale,
-            node_vectors=times_columns(target.every_row(v) if target.every_row else b, inverse),
-            feature_vectors=times_columns(v, root),
-            feature_probability=probability,
-            singular_values=sigma,
-            rows=target.rows,
-            sampled=target.sampled,
-            captured=min(1.0, float(sigma @ sigma) / target.squared_norm) if target.squared_norm else 1.0,
-            filled=target.filled,
-        )
+    def _factorised(self, target: Target, scale: Scale, probability: NDArray[np.float64]) -> Solution:
+        return target.factorised(scale, self._engine, self._seed).solution(target, scale, probability)
 
     def _warn_of_sampling(self, scale: Scale) -> None:
         if self._solver.rows == "auto":
@@ -196,45 +247,18 @@ class Targets:
                 " silences this",
             )
 
-    def _least(self, scale: Scale, scaling: NDArray[np.float32]) -> float:
-        """Bytes that the scale takes in the form that takes least."""
-        held = self._held
-        whole = held.base + held.workspace(scale)
-        if scale.is_self:
-            return whole + held.own_rows
-        if self._solver.rows == "exact":
-            return whole + held.blocks
-        forms = [whole + held.one_hop] if self._is_one_hop(scale) else []
-        if self._may_be_exact([scale]):
-            forms.append(whole + held.blocks + held.full)
-        if min(forms, default=np.inf) > held.room:
-            sampler = self._sampler(scale, scaling)
-            rows, some = sampler.least_rows, held.base + held.workspace(scale, sampler.least_rows)
-            if some + 2.0 * rows * sampler.row_bytes > held.room:  # at most; how many in truth is told by samples
-                some += rows * sampler.bytes_needed / self._context.n_nodes
-            forms.append(some)
-        return min(forms)
-
     # How exact rows are computed within the memory limit.
 
     @cached_property
     def _exact_rows(self) -> ExactRows:
         return ExactRows(self._context, self._held.width, self._solver.power)
 
-    def _may_be_exact(self, scales: Sequence[Scale]) -> bool:
-        if self._context.transitions.second_order:  # known from samples only
-            return False
-        if self._solver.rows == "exact":
-            return True
-        fits = ExactRows.workspace(self._context, self._held.width) <= self._memory // 2
-        return self._solver.rows == "auto" and fits and ExactRows.work(self._context, scales) <= EXACT_WORK
-
     def _exact_bytes(self, scale: Scale, scaling: NDArray[np.float32], beside: float) -> float:
         """About what exact rows of a scale would take, by a few of their panels."""
         context, rows = self._context, self._exact_rows
         if context.transitions.second_order or self._solver.rows == "sampled":
             return np.inf
-        if ExactRows.work(context, [scale]) > EXACT_WORK:
+        if ExactRows.work(context.size, [scale]) > EXACT_WORK:
             return np.inf
         some = range(0, rows.count, max(1, rows.count // TRIAL_PANELS))
         panels = rows.panels([scale], [scaling], self._engine, order=list(some), at_once=1)
@@ -242,40 +266,33 @@ class Targets:
         return self._held.base + max(beside, self._held.blocks) + 1.05 * rows.count * mean
 
     def _exact(
-        self, scales: Sequence[Scale], scalings: Sequence[NDArray[np.float32]], beside: float | None = None
-    ) -> list[_Target] | None:
-        """Compressed exact matrices of the scales, or None where they would pass the memory limit."""
-        if not scales or not self._may_be_exact(scales):
-            return None
-        beside = max(map(self._held.workspace, scales)) if beside is None else beside
-        fixed = self._held.base + max(beside, self._held.blocks)
-        forced = self._solver.rows == "exact" and len(scales) == 1
-        budget = self._held.room - fixed if forced else min(self._memory * 3 // 4, self._held.room - fixed)
-        if budget < 0 and not forced:
+        self,
+        scales: Sequence[Scale],
+        scalings: Sequence[NDArray[np.float32]],
+        beside: float | None = None,
+        then: Works | None = None,
+    ) -> list[Target] | None:
+        """Compressed exact matrices of the scales, or None where they would pass the memory limit.
+
+        ``then`` is the work that comes after, by the number of entries of each.
+        """
+        budget = self._forms.exact_budget(scales, beside)
+        if budget is None:
             return None
         rows, engine = self._exact_rows, self._engine
-        # Spread over the columns first, so that the first few panels tell how large all will be.
-        stride = max(1, rows.count // TRIAL_PANELS)
-        order = [j for first in range(stride) for j in range(first, rows.count, stride)]
-        stored: list[list[Panel | None]] = [[None] * rows.count for _ in scales]
-        used = 0
-        label = ", ".join(scale.label for scale in scales)
-        with engine.bar(rows.count, f"scale {label}: exact rows", "panel") as bar:
-            panels = rows.panels(scales, scalings, engine, order=order, at_once=self._held.at_once)
-            for done, (j, by_scale) in enumerate(zip(order, panels, strict=True), start=1):
-                for i, panel in enumerate(by_scale):
-                    stored[i][j] = panel
-                    used += panel.nbytes
-                expected = used if done < min(TRIAL_PANELS, rows.count) else used * rows.count / done
-                if expected > budget:
-                    if forced:
-                        self._held.refuse(scales[0], fixed + 1.05 * expected, "leave rows at 'auto'")
-                    return None
-                bar.update(1)
-        matrices = [
-            PanelMatrix([p for p in each if p], self._context.n_features, rows.width, engine) for each in stored
-        ]
-        return [_Target(m, _exact_words(m.entries), m.squared_norm(), m.filled_rows()) for m in matrices]
+        if then:
+            self._expect([holding(self._context.size, scales), *then(None)])
+
+        def tell(entries: Sequence[float]) -> None:
+            if then:
+                self._expect(then(entries))
+
+        matrices = rows.held(scales, scalings, engine, at_once=self._held.at_once, budget=budget.rows, tell=tell)
+        if isinstance(matrices, float):
+            if budget.forced:
+                self._held.refuse(scales[0], budget.beside + 1.05 * matrices, "leave rows at 'auto'")
+            return None
+        return [Target(m, exact_words(m.entries), m.squared_norm(), m.filled_rows()) for m in matrices]
 
 
 def units_near(probabilities: Sequence[NDArray[np.float64]]) -> NDArray[np.int32]:
@@ -284,5 +301,9 @@ def units_near(probabilities: Sequence[NDArray[np.float64]]) -> NDArray[np.int32
     return np.frexp(np.where(largest > 0, largest, largest.max(initial=0.0)))[1].astype(np.int32)
 
 
-def _exact_words(entries: int) -> str:
-    return f"exact rows, {entries:,} positive entries"
+def _basis(solution: Solution) -> Floats:
+    """H·Σ⁻¹: what rows are multiplied by to give vectors."""
+    assert solution.singular_values is not None
+    sigma = solution.singular_values
+    inverse = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=sigma > 0)
+    return times_columns(solution.feature_vectors.copy(), inverse)

@@ -18,13 +18,17 @@ from numpy.typing import NDArray
 from hopscale._core import _native
 from hopscale.compute.threads import kernel_csr, ranges
 from hopscale.exceptions import GraphError
-from hopscale.walks.transitions import Start, Transitions
+from hopscale.walks.size import WalkSize
+from hopscale.walks.transitions import Start, Transitions, row_blocks, transposed_times
 
 __all__ = [
     "MAX_WINDOW",
     "Scale",
     "WalkContext",
+    "check_largest",
+    "in_units",
     "mean_places",
+    "own_rows",
     "positive_logs",
     "raised",
     "seen_at",
@@ -111,18 +115,22 @@ class WalkContext:
         one_each = F.shape[0] == F.shape[1] == F.nnz
         return one_each and bool((F.indices == np.arange(F.nnz)).all() and (np.diff(F.indptr) == 1).all())
 
+    @cached_property
+    def size(self) -> WalkSize:
+        """The counts that decide how rows are computed."""
+        return WalkSize(
+            n_nodes=self.n_nodes,
+            n_features=self.n_features,
+            steps=int(self.transitions.adjacency.nnz),
+            entries=int(self.features.nnz),
+            weighted=self.transitions.weighted,
+            sees_nodes=self.sees_nodes,
+            second_order=self.transitions.second_order,
+        )
+
     def in_units(self, exponents: NDArray[np.int32]) -> WalkContext:
         """The same walks, that see feature f in the unit 2^exponents[f]."""
-        F, data = self.features, self.features.data.copy()
-        with np.errstate(over="ignore"):  # answered by the next lines
-            for some in (slice(*piece) for piece in ranges(len(data), ENTRIES)):
-                np.ldexp(data[some], -exponents[F.indices[some]], out=data[some])
-        if data.max(initial=0.0) >= LARGEST:
-            raise too_far_apart()
-        features = sp.csr_array((data, F.indices, F.indptr), shape=F.shape, copy=not data.all())
-        if not data.all():  # as good as never met
-            features.eliminate_zeros()
-        return replace(self, features=features)
+        return replace(self, features=in_units(self.features, exponents))
 
     def around(self, nodes: NDArray[np.int64], hops: int) -> tuple[WalkContext, NDArray[np.int64]]:
         """What walks of so many hops from some nodes can reach, and the rows of these nodes there.
@@ -157,29 +165,57 @@ class WalkContext:
             for hop in range(1, scale.hops[-1] + 1):
                 here = self.transitions.forward(here)
                 weights += here * (hop in scale.hops) / len(scale.hops)
-        return np.asarray(weights @ self.features.astype(np.float64)).ravel()
+        return transposed_times(self.features, weights)
+
+    def feature_probabilities(self, scales: Sequence[Scale]) -> list[NDArray[np.float64]]:
+        """Probabilities at each scale; those of all walks that start in proportion to degree are the same."""
+        same: dict[tuple[int, ...], NDArray[np.float64]] = {}
+        found = []
+        for scale in scales:
+            key = (1,) if self.start == "degree" and not scale.is_self else scale.hops
+            if key not in same:
+                same[key] = self.feature_probability(scale)
+            found.append(same[key])
+        return found
 
     def check_ratios(self, scaling: NDArray[np.float32]) -> None:
         """Refuse features whose largest value times their scaling is too large for single precision."""
-        if (self._largest_values * scaling.astype(np.float64)).max(initial=0.0) >= LARGEST:
-            raise too_far_apart()
+        check_largest(self._largest_values, scaling)
 
     @cached_property
     def _largest_values(self) -> NDArray[np.float64]:
-        largest = np.zeros(self.n_features)
-        np.maximum.at(largest, self.features.indices, self.features.data)
-        return largest
+        largest = np.zeros(self.n_features, dtype=self.features.dtype)  # of one type, which NumPy is quick with
+        for _, rows in row_blocks(self.features):
+            np.maximum.at(largest, rows.indices, rows.data)
+        return largest.astype(np.float64)
 
     def own_rows(self, scaling: NDArray[np.float32]) -> sp.csr_array:
         """Positive entries of log(scaling · F): scale 0, where no walk is taken."""
-        F = self.features
-        return positive_logs(F, F.data * scaling[F.indices])
+        return own_rows(self.features, scaling)
 
     def neighbor_rows(self, scaling: NDArray[np.float32]) -> sp.csr_array:
         """Positive entries of log(scaling · PF): one hop between nodes, where the matrix is as sparse as A."""
         A, units = self.transitions.adjacency, self.features.data.astype(np.float64)
         inverse = self.transitions.inverse_degrees
         return positive_logs(A, np.repeat(inverse, np.diff(A.indptr)) * A.data * (units * scaling)[A.indices])
+
+    def ways(self, nodes: NDArray[Any], hops: int, most: int) -> list[float]:
+        """Ways to walk 1, 2, ..., ``hops`` hops from a node, in the mean over some nodes; those of one are ``most``.
+
+        From the third hop on each is taken to lead to as many nodes as a step of a random walk finds in the mean.
+        """
+        A = self.transitions.adjacency
+        degrees = np.diff(A.indptr).astype(np.float64)
+        further = float(degrees @ degrees) / max(1.0, float(degrees.sum()))
+        here, found = degrees[nodes], []
+        for hop in range(1, hops + 1):
+            if hop == 2:
+                here = np.array([degrees[A.indices[A.indptr[node] : A.indptr[node + 1]]].sum() for node in nodes])
+            elif hop > 2:
+                here = here * further
+            here = np.minimum(here, float(most))
+            found.append(float(here.mean()))
+        return found
 
     def sees_features(self, scale: Scale) -> NDArray[np.bool_]:
         """Whether a walk from each node can meet any feature at this scale."""
@@ -191,6 +227,31 @@ class WalkContext:
             if hop in scale.hops:
                 seen |= here
         return seen
+
+
+def in_units(F: sp.csr_array, exponents: NDArray[np.int32]) -> sp.csr_array:
+    """Rows of a context matrix, with feature f in the unit 2^exponents[f]."""
+    data = F.data.copy()
+    with np.errstate(over="ignore"):  # answered by the next lines
+        for some in (slice(*piece) for piece in ranges(len(data), ENTRIES)):
+            np.ldexp(data[some], -exponents[F.indices[some]], out=data[some])
+    if data.max(initial=0.0) >= LARGEST:
+        raise too_far_apart()
+    found = sp.csr_array((data, F.indices, F.indptr), shape=F.shape, copy=not data.all())
+    if not data.all():  # as good as never met
+        found.eliminate_zeros()
+    return found
+
+
+def check_largest(largest: NDArray[Any], scaling: NDArray[np.float32]) -> None:
+    """Refuse features whose largest value times their scaling is too large for single precision."""
+    if (largest.astype(np.float64) * scaling.astype(np.float64)).max(initial=0.0) >= LARGEST:
+        raise too_far_apart()
+
+
+def own_rows(F: sp.csr_array, scaling: NDArray[np.float32]) -> sp.csr_array:
+    """Positive entries of log(scaling · F), for some rows of F or all."""
+    return positive_logs(F, F.data * scaling[F.indices])
 
 
 def mean_places(

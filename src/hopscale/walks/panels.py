@@ -8,8 +8,8 @@ do it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -22,12 +22,15 @@ from hopscale.compute.operators import Operator
 from hopscale.compute.threads import ROW_CHUNK, Threads, kernel_csr, ranges
 from hopscale.exceptions import ParameterError, Setting
 from hopscale.walks.context import Scale, WalkContext, raised
+from hopscale.walks.size import WalkSize
 
 __all__ = ["ExactRows", "Panel", "PanelMatrix", "squares"]
 
 SPARSE = 8  # an entry of F on its own is as much work as so many in a block
 ROWS = 4096  # rows of a block that are compressed in one go; their scratch space fits the cache
 PANEL_GROUP = 32  # panels of a streamed product that are alive at once
+TRIAL_PANELS = 8  # panels after which the size of all of them is judged
+TOGETHER = 64  # panels whose squares are summed in one go
 
 
 class Panel(NamedTuple):
@@ -53,14 +56,14 @@ class ExactRows:
         self._columns = kernel_csr(self._by_column)
 
     @staticmethod
-    def work(context: WalkContext, scales: Sequence[Scale]) -> float:
+    def work(size: WalkSize, scales: Sequence[Scale]) -> float:
         """Multiplications that exact panels of these scales take."""
-        return float(max(max(s.hops) for s in scales)) * context.transitions.adjacency.nnz * context.n_features
+        return float(max(max(s.hops) for s in scales)) * size.steps * size.n_features
 
     @staticmethod
-    def workspace(context: WalkContext, width: int) -> int:
+    def workspace(size: WalkSize, width: int) -> int:
         """Bytes that one thread needs to compute a panel: three blocks, and the panel itself while it is made."""
-        return (3 * 4 + 5) * context.n_nodes * width + 5 * ROWS * width
+        return (3 * 4 + 5) * size.n_nodes * width + 5 * ROWS * width
 
     def panels(
         self,
@@ -76,6 +79,40 @@ class ExactRows:
         wanted = range(self.count) if order is None else order
         spare: deque[Floats] = deque()  # blocks that are used again: fresh memory costs as much as a hop
         return engine.map(lambda j: self._panel(scales, scalings, j, spare), wanted, at_once=at_once)
+
+    def held(
+        self,
+        scales: Sequence[Scale],
+        scalings: Sequence[NDArray[np.float32]],
+        engine: Threads,
+        *,
+        at_once: int,
+        budget: float,
+        tell: Callable[[Sequence[float]], object],
+    ) -> list[PanelMatrix] | float:
+        """The matrix of each scale; or the bytes of all of them, as far as they are known, where they pass a budget.
+
+        ``tell`` is called with the numbers of entries that they will have, as judged after each panel.
+        """
+        # Spread over the columns first, so that the first few panels tell how large all will be.
+        stride = max(1, self.count // TRIAL_PANELS)
+        order = [j for first in range(stride) for j in range(first, self.count, stride)]
+        stored: list[list[Panel | None]] = [[None] * self.count for _ in scales]
+        used, entries = 0, [0] * len(scales)
+        label = ", ".join(scale.label for scale in scales)
+        with engine.bar(self.count, f"scale {label}: exact rows", "panel") as bar:
+            panels = self.panels(scales, scalings, engine, order=order, at_once=at_once)
+            for done, (j, by_scale) in enumerate(zip(order, panels, strict=True), start=1):
+                for i, panel in enumerate(by_scale):
+                    stored[i][j] = panel
+                    used += panel.nbytes
+                    entries[i] += len(panel.values)
+                expected = used if done < min(TRIAL_PANELS, self.count) else used * self.count / done
+                if expected > budget:
+                    return float(expected)
+                tell([each * self.count / done for each in entries])
+                bar.update(1)
+        return [PanelMatrix([[p for p in each if p]], self.context.n_features, self.width, engine) for each in stored]
 
     def project(
         self,
@@ -94,7 +131,7 @@ class ExactRows:
         at_a_time = max(1, min(PANEL_GROUP, memory // full))
         with engine.bar(self.count, f"scale {scale.label}: transform", "panel") as bar:
             for first in range(0, self.count, at_a_time):
-                group = PanelMatrix(list(islice(panels, at_a_time)), self.context.n_features, self.width, engine)
+                group = PanelMatrix([list(islice(panels, at_a_time))], self.context.n_features, self.width, engine)
                 group.add_product(basis[first * self.width : (first + at_a_time) * self.width], y)
                 bar.update(group.n_panels)
         return y[:, : basis.shape[1]]
@@ -145,24 +182,30 @@ class ExactRows:
 
 
 class PanelMatrix(Operator):
-    """M held as compressed panels of ``width`` columns."""
+    """M held as compressed panels of ``width`` columns, of all rows or of one block of rows after the other."""
 
-    def __init__(self, panels: Sequence[Panel], n_features: int, width: int, engine: Threads) -> None:
-        self.shape = (len(panels[0].offsets) - 1, n_features)
-        self.entries = sum(len(panel.values) for panel in panels)
-        self.n_panels = len(panels)
-        self._width, self._engine, self._parts = width, engine, panels
-        self._panels = _native.Panels(panels, self.shape[0], width)
+    def __init__(self, blocks: Sequence[Sequence[Panel]], n_features: int, width: int, engine: Threads) -> None:
+        heights = [len(panels[0].offsets) - 1 for panels in blocks]
+        self.shape = (sum(heights), n_features)
+        self.entries = sum(len(panel.values) for panels in blocks for panel in panels)
+        self.n_panels = len(blocks[0])
+        self._width, self._engine, self._parts = width, engine, blocks
+        self._begin = np.concatenate([[0], np.cumsum(heights)]).tolist()
+        each = zip(blocks, heights, strict=True)
+        self._blocks = list(engine.map(lambda block: _native.Panels(*block, width), each))
 
     def squared_norm(self) -> float:
         """‖M‖², Frobenius."""
-        return sum(self._engine.map(lambda panel: squares(panel.values), self._parts))
+        panels = list(chain.from_iterable(self._parts))
+        some = (panels[begin:end] for begin, end in ranges(len(panels), TOGETHER))
+        return sum(chain.from_iterable(self._engine.map(lambda part: [squares(p.values) for p in part], some)))
 
     def filled_rows(self) -> NDArray[np.bool_]:
         """Whether each row has an entry."""
         filled = np.zeros(self.shape[0], dtype=np.bool_)
-        for panel in self._parts:
-            filled |= panel.offsets[1:] > panel.offsets[:-1]
+        for begin, panels in zip(self._begin, self._parts, strict=False):
+            for panel in panels:
+                filled[begin : begin + len(panel.offsets) - 1] |= panel.offsets[1:] > panel.offsets[:-1]
         return filled
 
     def _times(self, x: Floats) -> Floats:
@@ -176,7 +219,8 @@ class PanelMatrix(Operator):
 
         def one(j: int) -> None:
             part = w[j * self._width : (j + 1) * self._width]
-            _native.panel_transposed_times(self._panels, j, right, part)
+            for panels, begin, end in zip(self._blocks, self._begin, self._begin[1:], strict=False):
+                _native.panel_transposed_times(panels, j, right[begin:end], part)
 
         self._engine.run(one, range(self.n_panels))
         return w[: self.shape[1], : y.shape[1]]
@@ -184,7 +228,17 @@ class PanelMatrix(Operator):
     def add_product(self, x: Floats, y: Floats) -> None:
         """y += M·x, threads over chunks of rows, panels in order within each."""
         right = aligned(x, self.n_panels * self._width)  # the last panel may be narrower
-        self._engine.run(lambda piece: _native.panels_times(self._panels, right, y, *piece), ranges(len(y), ROW_CHUNK))
+        pieces = [
+            (panels, slice(begin, end), piece)
+            for panels, begin, end in zip(self._blocks, self._begin, self._begin[1:], strict=False)
+            for piece in ranges(end - begin, ROW_CHUNK)
+        ]
+
+        def one(task: tuple[_native.Panels, slice, tuple[int, int]]) -> None:
+            panels, rows, piece = task
+            _native.panels_times(panels, right, y[rows], *piece)
+
+        self._engine.run(one, pieces)
 
 
 def squares(values: NDArray[np.float32]) -> float:

@@ -19,9 +19,24 @@ from numpy.typing import NDArray
 
 from hopscale._core import _native
 
-__all__ = ["Start", "Transitions", "alias_table", "in_unit", "scaled_rows", "smoothing"]
+__all__ = [
+    "ROW_BLOCK",
+    "Start",
+    "Transitions",
+    "alias_table",
+    "in_unit",
+    "row_blocks",
+    "row_sums",
+    "scaled_rows",
+    "smoothing",
+    "transposed_times",
+    "walk_tables",
+]
 
 Start = Literal["degree", "node"]
+
+# Rows of a matrix that are read at a time, and entries of these: sums over rows are sums over such blocks, in order.
+ROW_BLOCK, ENTRY_BLOCK = 2**16, 2**21
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +64,13 @@ class Transitions:
     @cached_property
     def degrees(self) -> NDArray[np.float64]:
         """Weights of each node's edges, D."""
-        return _row_sums(self.adjacency)
+        return row_sums(self.adjacency)
+
+    @cached_property
+    def weighted(self) -> bool:
+        """Whether the weights of edges differ."""
+        data = self.adjacency.data
+        return data.size > 0 and bool(np.any(data != data[0]))
 
     @cached_property
     def inverse_degrees(self) -> NDArray[np.float64]:
@@ -70,11 +91,14 @@ class Transitions:
 
     def forward(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Pᵀ·weights: where walks are after one more step."""
-        return np.asarray(self.adjacency.T @ (weights * self.inverse_degrees))
+        return transposed_times(self.adjacency, weights * self.inverse_degrees)
 
     def reaches(self, nodes: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Whether a step from each node can lead to one of ``nodes``."""
-        return np.asarray(self.adjacency @ nodes.astype(np.float32)) > 0
+        marked, found = nodes.astype(np.float32), np.empty(self.n_nodes, dtype=np.bool_)
+        for some, rows in row_blocks(self.adjacency):
+            found[some] = np.asarray(rows @ marked) > 0
+        return found
 
     def places(self, node: int, steps: int) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
         """Where a walk from one node is after 0, 1, ..., ``steps`` steps: nodes, and how likely each is.
@@ -86,7 +110,7 @@ class Transitions:
         yield here, share
         for _ in range(steps):
             edges = self.adjacency[here]
-            weights = np.repeat(share * _inverse(_row_sums(edges)), np.diff(edges.indptr)) * edges.data
+            weights = np.repeat(share * _inverse(row_sums(edges)), np.diff(edges.indptr)) * edges.data
             reached: NDArray[Any] = np.bincount(edges.indices, weights)
             here, share = np.flatnonzero(reached), reached[reached > 0]
             yield here, share
@@ -98,6 +122,10 @@ class Transitions:
         from the first step on, and sees v in proportion to its degree. With ``start="node"``, ``walks_per_node`` walks
         start at each node (the authors' code) and what they see is Σⱼ 1ᵀPʲ, which tends to the same thing. Both count
         walks from the nodes that have edges.
+
+        Whoever walks r steps from a node as often as this has the pairs of the paper's windows in both directions with
+        ``start="degree"``. With ``start="node"`` those with what comes after a node are exact, those with what came
+        before it are not: u before v has the probability π(u) Pʳ(u, v), which is π(v) Pʳ(v, u) for stationary π only.
         """
         active = self.degrees > 0
         walks = float(walks_per_node) * int(active.sum())
@@ -113,32 +141,64 @@ class Transitions:
     @cached_property
     def kernel(self) -> _native.Graph:
         """The graph as kernels walk on it; weights are dropped where all are equal."""
-        offsets = self.adjacency.indptr.astype(np.int64)
-        data = self.adjacency.data.astype(np.float32, copy=False)
-        weighted = data.size > 0 and bool(np.any(data != data[0]))
-        indices = self.adjacency.indices.astype(np.int32, copy=False)
-        if not weighted:
-            inverse = _inverse(np.diff(offsets).astype(np.float64)).astype(np.float32)
-            return _native.Graph(offsets, indices, inverse_degrees=inverse, back=self.back, away=self.away)
-        keep, other = alias_table(data, offsets)
-        exponents = np.frexp(self.degrees)[1].astype(np.int32)  # a row sums to at least ½ and less than 1
-        return _native.Graph(
-            offsets,
-            indices,
-            inverse_degrees=np.ldexp(self.inverse_degrees, exponents).astype(np.float32),
-            weights=np.ldexp(data, np.repeat(-exponents, np.diff(offsets))),
-            keep=keep,
-            other=other,
-            back=self.back,
-            away=self.away,
-            exponents=exponents,
-        )
+        edges = self.adjacency
+        tables = walk_tables(edges, self.degrees, self.inverse_degrees, weighted=self.weighted)
+        offsets, indices = edges.indptr.astype(np.int64, copy=False), edges.indices.astype(np.int32, copy=False)
+        return _native.Graph(offsets, indices, back=self.back, away=self.away, **tables)
 
     def sample(self, starts: NDArray[np.int32], count: int, steps: int, seed: int) -> NDArray[np.int32]:
         """Nodes at steps 1..``steps`` of ``count`` walks from every start; -1 from isolated ones."""
         out = np.empty((len(starts), count, steps), dtype=np.int32)
         _native.sample_walks(self.kernel, starts, count, seed, out)
         return out
+
+
+def walk_tables(
+    rows: sp.csr_array, degrees: NDArray[np.float64], inverse_degrees: NDArray[np.float64], *, weighted: bool
+) -> dict[str, NDArray[Any]]:
+    """What kernels need beside the edges to walk on some rows of A: of each node and, with weights, of each edge."""
+    offsets = rows.indptr.astype(np.int64)
+    if not weighted:
+        return {"inverse_degrees": _inverse(np.diff(offsets).astype(np.float64)).astype(np.float32)}
+    data = rows.data.astype(np.float32, copy=False)
+    keep, other = alias_table(data, offsets)
+    exponents = np.frexp(degrees)[1].astype(np.int32)  # a row sums to at least ½ and less than 1
+    return {
+        "inverse_degrees": np.ldexp(inverse_degrees, exponents).astype(np.float32),
+        "weights": np.ldexp(data, np.repeat(-exponents, np.diff(offsets))),
+        "keep": keep,
+        "other": other,
+        "exponents": exponents,
+    }
+
+
+def row_blocks(matrix: Any) -> Iterator[tuple[slice, sp.csr_array]]:
+    """All rows of a matrix, in memory or mapped (:mod:`hopscale.walks.mapped`), in blocks that its offsets tell."""
+    for begin, end in _blocks_of(matrix.indptr):
+        if not sp.issparse(matrix):
+            yield slice(begin, end), matrix.rows(begin, end)
+        else:
+            whole = end - begin == matrix.shape[0]
+            yield slice(begin, end), matrix if whole else matrix[begin:end]
+
+
+def _blocks_of(offsets: NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """Consecutive rows: at most ROW_BLOCK of them, and at most ENTRY_BLOCK entries unless one row has more."""
+    begin, count = 0, len(offsets) - 1
+    while begin < count:
+        end = min(begin + ROW_BLOCK, count)
+        some = offsets[begin : end + 1]
+        end = begin + max(1, int(np.searchsorted(some, int(some[0]) + ENTRY_BLOCK, side="right")) - 1)
+        yield begin, end
+        begin = end
+
+
+def transposed_times(matrix: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mᵀ·weights, added up block of rows by block."""
+    total: NDArray[np.float64] = np.zeros(matrix.shape[1])
+    for some, rows in row_blocks(matrix):
+        total += np.asarray(rows.T @ weights[some]).ravel()
+    return total
 
 
 def alias_table(
@@ -157,11 +217,12 @@ def alias_table(
 
 def smoothing(adjacency: sp.csr_array, strength: float) -> sp.csr_array:
     """(1 − γ)·I + γ·D̃^(-1/2)(A + I)D̃^(-1/2): a share γ of the way to the neighbours' mean."""
-    closed = adjacency.astype(np.float64) + sp.eye_array(adjacency.shape[0], format="csr")
-    root = np.sqrt(_inverse(_row_sums(closed)))
-    normalised = sp.diags_array(root) @ closed @ sp.diags_array(root)
-    kept = (1.0 - strength) * sp.eye_array(adjacency.shape[0], format="csr")
-    return sp.csr_array(kept + strength * normalised).astype(np.float32)
+    closed = sp.csr_array(adjacency + sp.eye_array(adjacency.shape[0], format="csr"), dtype=np.float64)
+    root = np.sqrt(_inverse(row_sums(closed)))
+    closed.data *= np.repeat(strength * root, np.diff(closed.indptr))
+    closed.data *= root[closed.indices]
+    closed.setdiag(closed.diagonal() + (1.0 - strength))
+    return closed.astype(np.float32)
 
 
 def in_unit(matrix: sp.csr_array) -> tuple[sp.csr_array, int]:
@@ -174,12 +235,18 @@ def in_unit(matrix: sp.csr_array) -> tuple[sp.csr_array, int]:
 
 
 def scaled_rows(matrix: sp.csr_array, weights: NDArray[np.float64]) -> sp.csr_array:
-    """The matrix with each row multiplied by a number."""
-    return sp.csr_array(sp.diags_array(weights) @ matrix).astype(np.float32)
+    """The matrix with each row multiplied by a number; it shares its indices with the one that is given."""
+    data = np.repeat(weights, np.diff(matrix.indptr))
+    data *= matrix.data
+    return sp.csr_array((data.astype(np.float32), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def _row_sums(matrix: sp.sparray) -> NDArray[np.float64]:
-    return np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
+def row_sums(matrix: Any) -> NDArray[np.float64]:
+    """Sum of each row."""
+    found = np.empty(matrix.shape[0])
+    for some, rows in row_blocks(matrix):
+        found[some] = np.asarray(rows.sum(axis=1, dtype=np.float64)).ravel()
+    return found
 
 
 def _inverse(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -35,7 +35,7 @@ class AANE(MatrixEmbedding):
 
     Parameters
     ----------
-    dimensions, memory_limit, keep_graph, n_jobs, random_state, verbose
+    dimensions, memory_limit, keep_graph, device, n_jobs, random_state, verbose
         As in :class:`HOPE` and :class:`MUSAE`.
     smoothness : float, default=0.05
         Weight of differences between neighbours, λ.
@@ -78,6 +78,8 @@ class AANE(MatrixEmbedding):
     time = "O(i ((m + nnz(F)) d + n d²))"
     memory = "O(m + nnz(F) + n d)"
     reads_features = True
+    higher_order = False
+    non_linear = True
 
     _: KW_ONLY
     smoothness: float = parameter(0.05, number, least=0)

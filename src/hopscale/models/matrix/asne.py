@@ -8,9 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.checks import even, number, parameter, whole
-from hopscale.compute import Threads
-from hopscale.compute.operators import Dense, Residual
-from hopscale.compute.svd import MAX_RANK, balanced, leading_triplets, triplets_bytes
+from hopscale.compute import Engine
+from hopscale.compute.engine import Tall
+from hopscale.compute.operators import Residual
+from hopscale.compute.svd import (
+    ITERATIONS,
+    MAX_RANK,
+    balanced,
+    leading_triplets,
+    tall_bytes,
+    triplets_bytes,
+    wide_triplets,
+    without_noise,
+)
 from hopscale.graph import AttributedGraph
 from hopscale.models.matrix.base import MatrixEmbedding
 from hopscale.solvers import PMI
@@ -19,6 +29,8 @@ from hopscale.walks import Transitions, WalkContext
 from hopscale.walks.transitions import in_unit
 
 __all__ = ["ASNE"]
+
+AGAIN = 2  # iterations for singular vectors that are nearly known
 
 
 @dataclass(eq=False, repr=False)
@@ -33,7 +45,7 @@ class ASNE(MatrixEmbedding):
 
     Parameters
     ----------
-    dimensions, memory_limit, keep_graph, n_jobs, random_state, verbose
+    dimensions, memory_limit, keep_graph, device, n_jobs, random_state, verbose
         As in :class:`HOPE` and :class:`MUSAE`.
     attribute_weight : float, default=1.0
         Weight of the features in the vectors, λ.
@@ -75,6 +87,8 @@ class ASNE(MatrixEmbedding):
     time = "O(i (m + n f) d)"
     memory = "O(m + nnz(F) + n (d + f))"
     reads_features = True
+    higher_order = False
+    only_products = True
 
     dimensions: int = parameter(128, even, most=MAX_RANK)
     _: KW_ONLY
@@ -86,34 +100,50 @@ class ASNE(MatrixEmbedding):
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, q = graph.features.shape
         f = min(self.feature_dimensions, n, q)
-        alternating = (
-            8.0 * n * f + triplets_bytes(n, n, self.dimensions // 2, self._engine()) + 8.0 * n * self.dimensions
-        )
+        k = self.dimensions // 2
+        searching = triplets_bytes(n, n, k, self._engine()) + tall_bytes(n, min(k, n))  # what is left of a product
+        alternating = 8.0 * n * f + max(4.0 * n * f, searching) + 8.0 * n * self.dimensions
         reducing = triplets_bytes(n, q, f, self._engine()) + 8.0 * n * f
-        return max(reducing, alternating) + 24.0 * (graph.adjacency.nnz + graph.features.nnz)
+        return max(reducing, alternating) + 32.0 * graph.adjacency.nnz + 24.0 * graph.features.nnz
 
-    def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[np.float32]]:
+    def _vectors(self, graph: AttributedGraph, seed: int, engine: Engine) -> dict[str, NDArray[np.float32]]:
         k, random = self.dimensions // 2, np.random.default_rng(seed)
         M = PMI(shift=self.shift).neighbors(WalkContext.of_nodes(Transitions(graph.adjacency)), engine)
         basis = self._basis(graph, random, engine)
-        T = Dense(basis, engine).T
-        u, v = np.zeros((M.shape[0], 1), dtype=np.float32), np.zeros((M.shape[1], 1), dtype=np.float32)
+        met = M.T @ basis  # the matrix within the features' span, where singular vectors are exact
+        rest, u, v = met, met, None
         with engine.bar(self.iterations, "alternate", "iteration") as bar:
             for _ in range(self.iterations):
-                # Within the features' span T: the leading triplets of Tᵀ·rest, brought back by T.
-                seen, _, w = leading_triplets(T @ Residual(M, u, v, engine), k, engine, random=random, doing=None)
-                attributes = engine.matmul(basis, seen)
-                u, sigma, v = leading_triplets(Residual(M, attributes, w, engine), k, engine, random=random, doing=None)
+                if v is not None:  # not the first one
+                    rest = engine.matmul(v, -engine.gram(u, basis, np.float32))
+                    rest += met
+                seen, w = wide_triplets(rest, k, engine)
+                rest = met  # and what it was is dropped
+                attributes = engine.matmul(basis, seen.astype(np.float32))
+                # Identities change little from one iteration to the next: what was found is where the search begins.
+                u, sigma, v = leading_triplets(
+                    Residual(M, attributes, w, engine),
+                    k,
+                    engine,
+                    random=random,
+                    iterations=ITERATIONS if v is None else AGAIN,
+                    start=v,
+                    doing=None,
+                )
                 bar.update(1)
         strength = np.sqrt(np.einsum("ij,ij->j", seen, seen, dtype=np.float64))
+        # Where one part explains the whole matrix, what is left for the other is rounding.
+        largest = max(sigma.max(), strength.max())
+        sigma, strength = without_noise(sigma, largest), without_noise(strength, largest)
         return {
-            "identity": balanced(u, sigma),
-            "features": np.float32(self.attribute_weight) * balanced(attributes, strength),
+            "identity": balanced(engine.host(u), sigma),
+            "features": np.float32(self.attribute_weight) * balanced(engine.host(attributes), strength),
         }
 
-    def _basis(self, graph: AttributedGraph, random: np.random.Generator, engine: Threads) -> NDArray[np.float32]:
+    def _basis(self, graph: AttributedGraph, random: np.random.Generator, engine: Engine) -> Tall:
         """Orthonormal columns that span the leading part of the features."""
         F = engine.sparse(in_unit(graph.features)[0])
         rank = min(self.feature_dimensions, *F.shape)
         scores, sigma, _ = leading_triplets(F, rank, engine, random=random, doing="reduce features")
-        return np.divide(scores, sigma, out=np.zeros_like(scores), where=sigma > 0).astype(np.float32)
+        scores = engine.host(scores)
+        return engine.tall(np.divide(scores, sigma, out=np.zeros_like(scores), where=sigma > 0).astype(np.float32))

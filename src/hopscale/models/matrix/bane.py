@@ -32,7 +32,7 @@ class BANE(MatrixEmbedding):
 
     Parameters
     ----------
-    dimensions, memory_limit, keep_graph, n_jobs, random_state, verbose
+    dimensions, memory_limit, keep_graph, device, n_jobs, random_state, verbose
         As in :class:`HOPE` and :class:`MUSAE`.
     window : int, default=4
         Steps t that features are spread over.
@@ -77,6 +77,7 @@ class BANE(MatrixEmbedding):
     time = "O(i ((t m + nnz(F)) d + n d²))"
     memory = "O(m + nnz(F) + (n + q) d)"
     reads_features = True
+    places_nodes = False
 
     _: KW_ONLY
     window: int = parameter(4, whole, least=1, most=1000)

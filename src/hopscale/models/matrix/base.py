@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from hopscale.checks import check_memory, memory, memory_bytes, parameter, whole
 from hopscale.compute import Threads
 from hopscale.compute.svd import MAX_RANK
-from hopscale.exceptions import GraphError
+from hopscale.exceptions import GraphError, Setting
 from hopscale.graph import AttributedGraph
-from hopscale.models.base import NodeEmbedding
+from hopscale.models.base import MODELS, NodeEmbedding
 from hopscale.names import name_array
 
 __all__ = ["MatrixEmbedding"]
@@ -30,25 +30,54 @@ class MatrixEmbedding(NodeEmbedding, abstract=True):
     memory_limit: int | str = parameter("4GiB", memory)
 
     reads_features: ClassVar[bool] = False
+    places_nodes: ClassVar[bool] = True  # whether vectors tell where a node is, and not only what is around it
     way_out: ClassVar[str] = ""  # what else would take less memory
+    only_products: ClassVar[bool] = False  # of matrices, which run on any engine
 
     @property
     def uses_features(self) -> bool:
         """Whether features are read at all."""
         return self.reads_features
 
+    @property
+    def proximal(self) -> bool:
+        """Whether vectors tell where a node is, and not only what is around it."""
+        return self.places_nodes
+
     @abstractmethod
-    def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> Mapping[str, NDArray[Any]]:
+    def _vectors(self, graph: AttributedGraph, seed: int, engine: Any) -> Mapping[str, NDArray[Any]]:
         """Columns of each block, by label; together they have ``dimensions`` columns."""
 
-    def _engine(self) -> Threads:
+    def _engine(self) -> Any:
         engine = super()._engine()
-        engine.memory = memory_bytes("memory_limit", self.memory_limit)
+        if isinstance(engine, Threads):
+            engine.memory = memory_bytes("memory_limit", self.memory_limit)
         return engine
+
+    def _needs_processor(self) -> tuple[str | Setting, ...]:
+        if not self.only_products:
+            able = ", ".join(name for name, model in MODELS.items() if getattr(model, "only_products", True))
+            return (
+                f"cannot be used: {type(self).__name__} is learnt on the processor alone. Models that can be learnt "
+                f"on another device are {able}. Leave ",
+                Setting("device"),
+                " out",
+            )
+        return super()._needs_processor()
 
     @abstractmethod
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         """Memory that the work takes beside the graph and the vectors, or a little more."""
+
+    def _check_memory(self, graph: AttributedGraph, needed: float, engine: Any) -> None:
+        """Refuse what takes more than ``memory_limit`` or than a device has, and name the least that works."""
+        limit = memory_bytes("memory_limit", self.memory_limit)
+        what = f"{type(self).__name__} on {graph.n_nodes:,} nodes"
+        instead = f"ask for fewer than {self.dimensions} dimensions{self.way_out}"
+        if not isinstance(engine, Threads):
+            engine.check_room(what, needed, instead)
+        elif needed > limit:
+            check_memory(what, needed / (1 - 1 / 8), limit, instead)  # threads may hold an eighth
 
     def _learn(self, graph: AttributedGraph, seed: int) -> None:
         if self.uses_features and not graph.features.nnz:
@@ -56,13 +85,9 @@ class MatrixEmbedding(NodeEmbedding, abstract=True):
                 f"no node of the graph has a feature, and {type(self).__name__} learns from them: use DeepWalk or "
                 "Walklets to learn from its edges alone"
             )
-        limit = memory_bytes("memory_limit", self.memory_limit)
-        what = f"{type(self).__name__} on {graph.n_nodes:,} nodes"
-        instead = f"ask for fewer than {self.dimensions} dimensions{self.way_out}"
-        if self._bytes_needed(graph) > limit:
-            check_memory(what, self._bytes_needed(graph) / (1 - 1 / 8), limit, instead)  # threads may hold an eighth
         with self._engine() as engine:
-            blocks = {label: engine.host(x) for label, x in self._vectors(graph, seed, engine).items()}
+            self._check_memory(graph, self._bytes_needed(graph), engine)
+            blocks = dict(self._vectors(graph, seed, engine))
         widths = {label: block.shape[1] for label, block in blocks.items()}
         embedding = _side_by_side(blocks)
         self.node_ids_, self.feature_names_ = graph.node_ids, name_array([])

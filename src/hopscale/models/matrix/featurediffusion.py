@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.checks import number, parameter
-from hopscale.compute import Operator, Threads
+from hopscale.compute import Engine, Operator
 from hopscale.compute.operators import Series
 from hopscale.compute.svd import leading_triplets, tall_bytes, times_columns, triplets_bytes
 from hopscale.graph import AttributedGraph
@@ -42,7 +42,7 @@ class FeatureDiffusion(MatrixEmbedding):
 
     Parameters
     ----------
-    dimensions, memory_limit, keep_graph, n_jobs, random_state, verbose
+    dimensions, memory_limit, keep_graph, device, n_jobs, random_state, verbose
         As in :class:`HOPE` and :class:`MUSAE`.
     teleport : float, default=0.1
         Probability that a walk stops at each step, α: the smaller, the farther features spread.
@@ -57,7 +57,7 @@ class FeatureDiffusion(MatrixEmbedding):
 
     See Also
     --------
-    AE, MUSAE : vectors of the features as well, which explain those of the nodes.
+    AE, MUSAE : vectors of the features as well: they explain those of the nodes.
 
     Notes
     -----
@@ -88,6 +88,8 @@ class FeatureDiffusion(MatrixEmbedding):
     time = "O(t m d)"
     memory = "O(m + nnz(F) + n d)"
     reads_features = True
+    places_nodes = False
+    only_products = True
 
     _: KW_ONLY
     teleport: float = parameter(0.1, number, least=0.001, below=1)
@@ -107,14 +109,14 @@ class FeatureDiffusion(MatrixEmbedding):
         super()._learn(graph, seed)
         self.feature_names_ = graph.feature_names
 
-    def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[np.float32]]:
+    def _vectors(self, graph: AttributedGraph, seed: int, engine: Engine) -> dict[str, NDArray[np.float32]]:
         M = self._diffused(graph.adjacency, graph.features, engine)
         scores, sigma, v = leading_triplets(M, self.dimensions, engine, random=np.random.default_rng(seed))
         factor = np.full(self.dimensions, LENGTH * np.sqrt(graph.n_nodes / max(float(sigma @ sigma), 1e-300)))
         self.directions_ = times_columns(engine.host(v), factor)
         return {"diffusion": times_columns(engine.host(scores), factor)}
 
-    def _diffused(self, adjacency: sp.csr_array, features: sp.csr_array, engine: Threads) -> Operator:
+    def _diffused(self, adjacency: sp.csr_array, features: sp.csr_array, engine: Engine) -> Operator:
         """M, as products."""
         weights = adjacency.data.astype(np.float64)
         weights /= weights.mean() if len(weights) else 1.0

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.checks import choice, number, parameter
-from hopscale.compute import Threads
+from hopscale.compute import Engine
 from hopscale.compute.operators import Series
 from hopscale.compute.svd import (
     MAX_RANK,
@@ -68,7 +68,7 @@ class HOPE(MatrixEmbedding):
         Memory that the work may take, such as 500MB: all that is held at a time beside the graph that is passed in and
         the vectors that are returned, and beside some 4 MiB for code that is loaded on the way. What takes more is
         refused before the start, with the least that works.
-    keep_graph, n_jobs, random_state, verbose
+    keep_graph, device, n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Attributes
@@ -106,6 +106,7 @@ class HOPE(MatrixEmbedding):
     kind = "proximity matrix"
     time = "O(m d)"
     memory = "O(m + n d)"
+    only_products = True
 
     _: KW_ONLY
     proximity: Proximity = parameter("overlap", choice, options=get_args(Proximity))
@@ -127,13 +128,14 @@ class HOPE(MatrixEmbedding):
         terms = tall_bytes(3 * n, min(rank, n)) if self.proximity == "rooted-pagerank" else 0.0  # of the series
         return triplets_bytes(n, n, rank, self._engine()) + terms + 40.0 * graph.adjacency.nnz
 
-    def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[Any]]:
+    def _vectors(self, graph: AttributedGraph, seed: int, engine: Engine) -> dict[str, NDArray[Any]]:
         random = np.random.default_rng(seed)
         if self.proximity == "katz":
             return {"proximity": self._katz(graph, random, engine)}
         if self.proximity == "rooted-pagerank":
             S = Series(engine.sparse(Transitions(graph.adjacency).matrix()), self.decay)
             scores, sigma, _ = leading_triplets(S, self.dimensions, engine, random=random)
+            scores = engine.host(scores)
             scores[np.diff(graph.adjacency.indptr) == 0] = 0.0  # isolated nodes carry no information
             return {"proximity": balanced(scores, sigma)}
         # S = BBᵀ = UΣ²Uᵀ, so that UΣ is its best factor.
@@ -142,9 +144,9 @@ class HOPE(MatrixEmbedding):
         A, exponent = (2.0 * A, exponent - 1) if exponent % 2 else (A, exponent)
         B = engine.sparse(self._root(A))
         scores, _, _ = leading_triplets(B, self.dimensions, engine, random=random)
-        return {"proximity": np.ldexp(scores, exponent // 2 if self.proximity == "overlap" else exponent)}
+        return {"proximity": np.ldexp(engine.host(scores), exponent // 2 if self.proximity == "overlap" else exponent)}
 
-    def _katz(self, graph: AttributedGraph, random: np.random.Generator, engine: Threads) -> NDArray[Any]:
+    def _katz(self, graph: AttributedGraph, random: np.random.Generator, engine: Engine) -> NDArray[Any]:
         """The strongest of βλ/(1−βλ), among more of A's eigenvalues than are wanted: it favours positive ones."""
         rank = min(2 * self.dimensions, MAX_RANK)
         A = engine.sparse(in_unit(graph.adjacency)[0])
@@ -152,7 +154,7 @@ class HOPE(MatrixEmbedding):
         scaled = self.decay * values / max(float(np.abs(values[0])), 1e-300)
         strength = np.abs(scaled / (1.0 - scaled))
         order = np.argsort(-strength, kind="stable")[: self.dimensions]
-        return times_columns(vectors[:, order], np.sqrt(strength[order]))
+        return times_columns(engine.host(vectors)[:, order], np.sqrt(strength[order]))
 
     def _root(self, A: sp.csr_array) -> sp.csr_array:
         """The matrix B with S = BBᵀ."""

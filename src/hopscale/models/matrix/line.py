@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.checks import even, parameter
-from hopscale.compute import Threads
+from hopscale.compute import Engine
 from hopscale.compute.svd import MAX_RANK, leading_eigenpairs, product_eigenpairs, triplets_bytes
 from hopscale.compute.threads import effective_jobs
 from hopscale.exceptions import ParameterError
@@ -40,7 +40,7 @@ class LINE(SolverChoice, MatrixEmbedding):
     ----------
     dimensions : int, default=128
         Length of the vectors, both orders together.
-    memory_limit, keep_graph, n_jobs, random_state, verbose
+    memory_limit, keep_graph, device, n_jobs, random_state, verbose
         As in :class:`HOPE` and :class:`MUSAE`.
     solver : {"sgns", "pmi"} or Solver, default="sgns"
         ``"sgns"`` trains in one epoch on edges that are drawn as in the paper, with noise in proportion to degree^¾:
@@ -80,6 +80,7 @@ class LINE(SolverChoice, MatrixEmbedding):
     kind = "walks"
     time = "O(pairs d), pmi O(m d)"
     memory = "O(m + n d)"
+    only_products = True
 
     solvers: ClassVar = {"pmi": PMI, "sgns": partial(SGNS, epochs=1, noise_exponent=0.75)}
 
@@ -107,7 +108,7 @@ class LINE(SolverChoice, MatrixEmbedding):
             return triplets_bytes(n, n, 2 * self.dimensions, self._engine()) + edges
         return 2.0 * n * self.dimensions * (7 + effective_jobs(self.n_jobs)) + edges
 
-    def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[Any]]:
+    def _vectors(self, graph: AttributedGraph, seed: int, engine: Engine) -> dict[str, NDArray[Any]]:
         context, half = WalkContext.of_nodes(Transitions(graph.adjacency)), self.dimensions // 2
         solver = self.chosen_solver()
         if isinstance(solver, PMI):
@@ -115,6 +116,7 @@ class LINE(SolverChoice, MatrixEmbedding):
             # As many again as the second order needs: about half of the eigenvalues are negative.
             rank = min(2 * self.dimensions, MAX_RANK)
             values, vectors = leading_eigenpairs(M, rank, engine, random=np.random.default_rng(seed))
+            vectors = engine.host(vectors)
             second = (vectors[:, :half] * np.sqrt(np.abs(values[:half]))).astype(np.float32)
         else:
             scale = Scale((1,), half)

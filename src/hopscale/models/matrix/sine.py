@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.checks import number, parameter, whole
-from hopscale.compute import Threads
+from hopscale.compute import Engine
 from hopscale.compute.operators import HStack
 from hopscale.compute.svd import balanced, leading_triplets, tall_bytes, triplets_bytes
 from hopscale.graph import AttributedGraph
@@ -28,8 +28,8 @@ class SINE(MatrixEmbedding):
 
     Training on node-node and node-feature pairs alike tends to
 
-    .. math:: G\\,[H_V^T\\; H_F^T] = \\left[\\log\\frac{c}{t}\\sum_{r=1}^{t} P^r D^{-1}
-        \\;\\middle|\\; \\log\\frac{s\\,F_{ij}}{s_i\\,s_j}\\right] - \\log b
+    .. math:: G\\,[H_V^T\\; H_F^T] = \\Bigl[\\log\\frac{c}{t}\\sum_{r=1}^{t} P^r D^{-1}
+        \\;|\\; \\log\\frac{s\\,F_{ij}}{s_i\\,s_j}\\Bigr] - \\log b
 
     whose positive part is factorised here; s are the sums of F, of its rows and of its columns. Nodes without features,
     or without edges, keep what the other half tells.
@@ -45,7 +45,7 @@ class SINE(MatrixEmbedding):
     memory_limit : int or str, default="4GiB"
         Memory that the work may take, as in :class:`HOPE`. Where exact rows would not fit, they are estimated from 800
         walks of each node; where these would not fit either, the graph is refused.
-    keep_graph, n_jobs, random_state, verbose
+    keep_graph, device, n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Attributes
@@ -78,6 +78,7 @@ class SINE(MatrixEmbedding):
     time = "O(t m n + nnz d)"
     memory = "O(nnz + (n + q) d)"
     reads_features = True
+    only_products = True
 
     _: KW_ONLY
     window: int = parameter(10, whole, least=1, most=MAX_WINDOW)
@@ -86,7 +87,7 @@ class SINE(MatrixEmbedding):
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         return 0.0  # all is counted where the matrix of walks is made
 
-    def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, NDArray[np.float32]]:
+    def _vectors(self, graph: AttributedGraph, seed: int, engine: Engine) -> dict[str, NDArray[np.float32]]:
         solver = PMI(shift=self.shift, memory_limit=self.memory_limit)
         hops = tuple(range(1, self.window + 1))
         context = WalkContext.of_nodes(Transitions(graph.adjacency))
@@ -97,7 +98,7 @@ class SINE(MatrixEmbedding):
         features = engine.sparse(_association(graph.features, self.shift))
         both, random = HStack([nodes, features], engine), np.random.default_rng(seed)
         scores, sigma, _ = leading_triplets(both, self.dimensions, engine, random=random)
-        return {"nodes+features": balanced(scores, sigma)}
+        return {"nodes+features": balanced(engine.host(scores), sigma)}
 
 
 def _association(features: sp.csr_array, shift: float) -> sp.csr_array:

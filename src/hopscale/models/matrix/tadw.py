@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.checks import even, number, parameter, whole
-from hopscale.compute import Operator, Threads
+from hopscale.compute import Engine, Operator
+from hopscale.compute.engine import Tall
 from hopscale.compute.operators import TwoSteps
 from hopscale.compute.svd import MAX_RANK, leading_triplets, triplets_bytes
 from hopscale.graph import AttributedGraph
@@ -36,7 +37,7 @@ class TADW(MatrixEmbedding):
 
     Parameters
     ----------
-    dimensions, memory_limit, keep_graph, n_jobs, random_state, verbose
+    dimensions, memory_limit, keep_graph, device, n_jobs, random_state, verbose
         As in :class:`HOPE` and :class:`MUSAE`.
     text_dimensions : int, default=200
         Columns that features are reduced to.
@@ -81,6 +82,8 @@ class TADW(MatrixEmbedding):
     time = "O(i (m d + n (d + f)²))"
     memory = "O(m + nnz(F) + n (d + f))"
     reads_features = True
+    places_nodes = False
+    only_products = True
 
     dimensions: int = parameter(128, even, most=MAX_RANK)
     _: KW_ONLY
@@ -92,15 +95,16 @@ class TADW(MatrixEmbedding):
         n, q = graph.features.shape
         f = min(self.text_dimensions, n, q)
         reducing = triplets_bytes(n, q, f, self._engine()) + 8.0 * n * f + 24.0 * graph.features.nnz
-        return max(reducing, n * (28.0 * f + 16.0 * self.dimensions)) + 16.0 * graph.adjacency.nnz
+        return max(reducing, n * (28.0 * f + 16.0 * self.dimensions)) + 24.0 * graph.adjacency.nnz
 
-    def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, Matrix]:
+    def _vectors(self, graph: AttributedGraph, seed: int, engine: Engine) -> dict[str, Matrix]:
         random = np.random.default_rng(seed)
         T = reduced_features(graph.features, self.text_dimensions, random, engine)
         walk = TwoSteps(engine.sparse(Transitions(graph.adjacency).matrix()))
         k, ridge = self.dimensions // 2, self.regularization / 2
         # In the eigenvectors of TTᵀ: they stay the same.
         b, Q = np.linalg.eigh(engine.gram(T, T))
+        Q *= np.where(Q[np.argmax(np.abs(Q), axis=0), np.arange(len(Q))] < 0, -1.0, 1.0)  # their signs are arbitrary
         T = engine.matmul(T, Q)
         H = random.standard_normal((k, T.shape[1])) / np.sqrt(T.shape[1])
         with engine.bar(self.iterations, "factorise", "iteration") as bar:
@@ -108,17 +112,20 @@ class TADW(MatrixEmbedding):
                 Y = engine.matmul(T, H.T)
                 y, Q = np.linalg.eigh(engine.gram(Y, Y))
                 # Divided before the walk: in single precision its noise would be, where features span few directions.
-                W = _product(walk, engine.matmul(Y, Q * _inverse(y, ridge) @ Q.T))  # a row a node
+                Y = engine.matmul(Y, Q * _inverse(y, ridge) @ Q.T)
+                W = _product(walk, Y, engine)  # a row a node
+                del Y
                 a, R = np.linalg.eigh(engine.gram(W, W))
-                met = _product(walk.T, W)
+                met = _product(walk.T, W, engine)
                 H = R @ ((R.T @ engine.gram(met, T)) * _inverse(np.outer(_positive(a), _positive(b)), ridge))
+                del met
                 bar.update(1)
-        walks, features = W, engine.matmul(T, H.T)
+        walks, features = engine.host(W), engine.host(engine.matmul(T, H.T))
         share = float(np.linalg.norm(features)) / max(float(np.linalg.norm(walks)), 1e-300)
         return {"walks": walks * share, "features": features}
 
 
-def reduced_features(features: sp.csr_array, dimensions: int, random: np.random.Generator, engine: Threads) -> Matrix:
+def reduced_features(features: sp.csr_array, dimensions: int, random: np.random.Generator, engine: Engine) -> Tall:
     """Features weighted by tf-idf, in the coordinates of their leading singular vectors.
 
     The logarithm is scikit-learn's smooth one, which leaves something of a feature that every node has.
@@ -127,10 +134,11 @@ def reduced_features(features: sp.csr_array, dimensions: int, random: np.random.
     count = np.bincount(features.indices, minlength=features.shape[1])
     idf = (np.log((1 + n) / (1 + count)) + 1).astype(np.float32)
     unit, exponent = in_unit(features)
-    matrix = engine.sparse(sp.csr_array(unit @ sp.diags_array(idf)).astype(np.float32))
+    weighted = sp.csr_array((unit.data * idf[unit.indices], unit.indices, unit.indptr), shape=unit.shape)
+    matrix = engine.sparse(weighted)
     rank = min(dimensions, *matrix.shape)
     scores, _, _ = leading_triplets(matrix, rank, engine, random=random, doing="reduce features")
-    return np.ldexp(scores.astype(np.float64), exponent)
+    return engine.tall(np.ldexp(engine.host(scores).astype(np.float64), exponent))
 
 
 def _inverse(values: Matrix, ridge: float) -> Matrix:
@@ -143,7 +151,9 @@ def _positive(values: Matrix) -> Matrix:
     return np.where(values > 1e-12 * values.max(initial=0.0), values, 0.0)
 
 
-def _product(matrix: Operator, x: Matrix) -> Matrix:
+def _product(matrix: Operator, x: Tall, engine: Engine) -> Tall:
     """The product in single precision, of numbers of any size."""
-    exponent = np.frexp(np.abs(x).max(initial=0.0))[1]
-    return np.ldexp((matrix @ np.ldexp(x, -exponent).astype(np.float32)).astype(np.float64), exponent)
+    unit = 2.0 ** float(np.clip(np.frexp(np.abs(engine.peaks(x)).max(initial=0.0))[1], -1000, 1000))
+    product = engine.double(matrix @ (x * (1.0 / unit)))
+    product *= unit
+    return product

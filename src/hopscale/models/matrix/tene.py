@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.checks import even, number, parameter, whole
 from hopscale.compute import Threads
+from hopscale.compute.aligned import aligned
+from hopscale.compute.chunks import TALL_CHUNK, ranges
 from hopscale.compute.operators import TwoSteps
 from hopscale.compute.svd import MAX_RANK
 from hopscale.graph import AttributedGraph
@@ -20,6 +22,8 @@ from hopscale.walks import Transitions
 __all__ = ["TENE"]
 
 Matrix = NDArray[np.float32]
+
+LEAST = np.float32(1e-12)  # of what is divided by
 
 
 @dataclass(eq=False, repr=False)
@@ -36,7 +40,7 @@ class TENE(MatrixEmbedding):
 
     Parameters
     ----------
-    dimensions, memory_limit, keep_graph, n_jobs, random_state, verbose
+    dimensions, memory_limit, keep_graph, device, n_jobs, random_state, verbose
         As in :class:`HOPE` and :class:`MUSAE`.
     agreement : float, default=0.1
         Weight of what walks and features must agree on, α.
@@ -79,6 +83,7 @@ class TENE(MatrixEmbedding):
     time = "O(i ((m + nnz(F)) d + (n + q) d²))"
     memory = "O(m + nnz(F) + (n + q) d)"
     reads_features = True
+    higher_order = False
 
     dimensions: int = parameter(128, even, most=MAX_RANK)
     _: KW_ONLY
@@ -89,32 +94,69 @@ class TENE(MatrixEmbedding):
     def _bytes_needed(self, graph: AttributedGraph) -> float:
         n, q = graph.features.shape
         entries = graph.adjacency.nnz + graph.features.nnz
-        return 4.0 * (self.dimensions // 2) * (4.0 * n + 3.2 * q) + 24.0 * entries
+        return 4.0 * (self.dimensions // 2) * (4.8 * n + 3.2 * q) + 24.0 * entries
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Threads) -> dict[str, Matrix]:
-        M = TwoSteps(engine.sparse(Transitions(graph.adjacency).matrix()))
-        F = engine.sparse(graph.features.astype(np.float32))
-        (n, q), k = F.shape, self.dimensions // 2
-        random = np.random.default_rng(seed)
-        X, U, H = (random.random((n, k), dtype=np.float32) for _ in range(3))
-        V, C = random.random((q, k), dtype=np.float32), random.random((k, k), dtype=np.float32)
-        a, b = np.float32(self.agreement), np.float32(self.text_weight)
-        times, gram = engine.matmul, partial(engine.gram, dtype=np.float32)
+        factors = _Factors(self, graph, seed, engine)
         with engine.bar(self.iterations, "factorise", "iteration") as bar:
             for _ in range(self.iterations):
-                X *= _ratio(M @ U + a * times(H, C.T), times(X, gram(U, U) + a * (C @ C.T)))
-                XX = gram(X, X)
-                U *= _ratio(M.T @ X, times(U, XX))
-                C *= _ratio(gram(X, H), XX @ C)
-                H *= _ratio(a * times(X, C) + b * (F @ V), a * H + b * times(H, gram(V, V)))
-                V *= _ratio(F.T @ H, times(V, gram(H, H)))
+                factors.update()
                 bar.update(1)
+        X, H, V = factors.X, factors.H, factors.V
         H *= np.sqrt(np.einsum("ij,ij->j", V, V, dtype=np.float64)).astype(np.float32)
         return {"walks": X * np.float32(_length(H) / max(_length(X), 1e-12)), "features": H}
 
 
-def _ratio(wanted: NDArray[Any], found: NDArray[Any]) -> Matrix:
-    return np.asarray(wanted / np.maximum(found, np.float32(1e-12)), dtype=np.float32)
+class _Factors:
+    """All parts, and products of columns that the next update needs."""
+
+    def __init__(self, model: TENE, graph: AttributedGraph, seed: int, engine: Threads) -> None:
+        self.M = TwoSteps(engine.sparse(Transitions(graph.adjacency).matrix()))
+        self.F = engine.sparse(graph.features.astype(np.float32, copy=False))
+        (n, q), k = self.F.shape, model.dimensions // 2
+        random = np.random.default_rng(seed)
+        self.X, self.U, self.H, self.V = (
+            aligned(random.random((rows, k), dtype=np.float32))[:, :k] for rows in (n, n, n, q)
+        )
+        self.C = random.random((k, k), dtype=np.float32)
+        self.a, self.b, self.engine = np.float32(model.agreement), np.float32(model.text_weight), engine
+        self.UU, self.VV = (engine.gram(x, x, np.float32) for x in (self.U, self.V))
+
+    def update(self) -> None:
+        """Every part once, given the others."""
+        X, U, H, V, C, a, b = self.X, self.U, self.H, self.V, self.C, self.a, self.b
+        update, S = partial(_update, self.engine), self.UU + a * (C @ C.T)
+        XX, XH = update(X, self.M @ U, lambda r, m: m + a * (H[r] @ C.T), lambda r: X[r] @ S, H)
+        (self.UU,) = update(U, self.M.T @ X, lambda r, m: m, lambda r: U[r] @ XX)
+        C *= XH / np.maximum(XX @ C, LEAST)
+        VV = self.VV
+        (HH,) = update(H, self.F @ V, lambda r, m: a * (X[r] @ C) + b * m, lambda r: a * H[r] + b * (H[r] @ VV))
+        (self.VV,) = update(V, self.F.T @ H, lambda r, m: m, lambda r: V[r] @ HH)
+
+
+def _update(
+    engine: Threads,
+    x: Matrix,
+    met: Matrix,
+    wanted: Callable[[slice, Matrix], Matrix],
+    found: Callable[[slice], Matrix],
+    *others: Matrix,
+) -> list[Matrix]:
+    """x *= wanted / found, and then xᵀ·x and xᵀ·other: some rows at a time, which stay in a processor's cache.
+
+    ``wanted`` is given the rows of ``met`` as well.
+    """
+    pieces = ranges(len(x), TALL_CHUNK)
+    parts: list[list[Matrix]] = [[] for _ in pieces]
+
+    def one(i: int) -> None:
+        rows = slice(*pieces[i])
+        with np.errstate(over="ignore", invalid="ignore"):  # the caller checks the result
+            x[rows] *= wanted(rows, met[rows]) / np.maximum(found(rows), LEAST)
+            parts[i] = [x[rows].T @ y[rows] for y in (x, *others)]
+
+    engine.run(one, range(len(pieces)))
+    return [np.sum(each, axis=0, dtype=np.float32) for each in zip(*parts, strict=True)]
 
 
 def _length(x: Matrix) -> float:

@@ -22,7 +22,7 @@ class AE(AttributedWalk):
 
     Parameters
     ----------
-    dimensions, window, self_scale, ego, solver, keep_graph, n_jobs, random_state, verbose
+    dimensions, window, self_scale, ego, solver, keep_graph, device, n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Attributes

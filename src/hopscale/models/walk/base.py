@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, get_args
 
@@ -20,10 +21,18 @@ from hopscale.models.walk_state import checked_hops, restore, state
 from hopscale.names import name_array
 from hopscale.solvers import PMI, Solution, Solver
 from hopscale.solvers.few_rows import are_few, project_few
-from hopscale.walks import Scale, Start, Transitions, WalkContext, split_dimensions
+from hopscale.walks import Scale, Start, Transitions, WalkContext, WalkSize, split_dimensions
 from hopscale.walks.context import MAX_WINDOW
 
 __all__ = ["ContextKind", "WalkEmbedding"]
+
+
+def _no_features() -> GraphError:
+    return GraphError(
+        "no node of the graph has a feature: use DeepWalk or Walklets (on the command line --model deepwalk), or ",
+        Setting("ego", True),
+        ", to learn from its edges alone",
+    )
 
 
 class _Learnt:
@@ -79,6 +88,11 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
         return self.context == "features"
 
     @property
+    def proximal(self) -> bool:
+        """Whether vectors tell where a node is: if the context holds nodes."""
+        return self.context != "features"
+
+    @property
     def has_feature_vectors(self) -> bool:
         """Whether what walks meet gets vectors, too: here always."""
         return True
@@ -90,7 +104,7 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
         super().check_parameters()
         choice("context", self.context, get_args(ContextKind))
         choice("start", self.start, get_args(Start))
-        scales, solver = self._scales(), self.chosen_solver()
+        scales, solver = self.scales(), self.chosen_solver()
         solver.check(max(scale.hops[-1] for scale in scales))
         if len(self.bias) != 2 or min(self.bias) <= 0:
             raise ParameterError(f"must be a pair of positive numbers, not {in_short(self.bias)}", parameter="bias")
@@ -101,28 +115,54 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
                 value="exact",
             )
 
+    def _needs_processor(self) -> tuple[str | Setting, ...]:
+        solver = self.chosen_solver()
+        if self.bias != (1.0, 1.0):
+            return ("cannot be used: rows of walks that remember their last step are sampled, on the processor",)
+        if isinstance(solver, PMI) and solver.rows == "sampled":
+            return (
+                "computes exact rows: leave out ",
+                Setting("rows", "sampled"),
+                ", or leave out ",
+                Setting("device"),
+                " to sample them on the processor",
+            )
+        return super()._needs_processor()
+
     def _learn(self, graph: AttributedGraph, seed: int) -> NDArray[np.bool_]:
-        scales, solver, context = self._scales(), self.chosen_solver(), self._walk_context(graph)
+        scales, solver, context = self.scales(), self.chosen_solver(), self.walk_context(graph)
         names = self.context_names(graph)
-        embedding = np.empty((context.n_nodes, self.dimensions), dtype=np.float32)
-        feature_embedding = np.empty((context.n_features, self.dimensions), dtype=np.float32)
         solutions: list[Solution] = []
         filled = np.zeros(context.n_nodes, dtype=np.bool_)
         none, first = np.zeros((0, 0), dtype=np.float32), 0
         with self._engine() as engine:
+            tall, feature_tall = (engine.empty(rows, self.dimensions) for rows in context.features.shape)
             for solution in solver.fit(context, scales, engine, seed):
                 columns = slice(first, first := first + solution.scale.dimensions)
-                embedding[:, columns] = solution.node_vectors
-                feature_embedding[:, columns] = solution.feature_vectors
+                engine.put(tall, columns, solution.node_vectors)
+                engine.put(feature_tall, columns, solution.feature_vectors)
                 if solution.filled is not None:
                     filled |= solution.filled
                 solutions.append(replace(solution, node_vectors=none, feature_vectors=none, filled=None))
                 del solution  # before the next is made
+            embedding, feature_embedding = engine.host(tall), engine.host(feature_tall)
+            del tall, feature_tall
         self.node_ids_, self.feature_names_ = graph.node_ids, names
+        self.keep_learnt(solutions, embedding, feature_embedding, solver, seed)
+        return filled
+
+    def keep_learnt(
+        self,
+        solutions: list[Solution],
+        embedding: NDArray[np.float32],
+        feature_embedding: NDArray[np.float32],
+        solver: Solver,
+        seed: int,
+    ) -> None:
+        """Set what was learnt beside names, and how."""
         self.solver_, self.seed_, self.context_ = solver, seed, self.context
         self.bias_ = float(self.bias[0]), float(self.bias[1])
         self._keep(solutions, embedding, feature_embedding)
-        return filled
 
     def _keep(
         self, solutions: list[Solution], embedding: NDArray[np.float32], feature_embedding: NDArray[np.float32]
@@ -161,7 +201,8 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
 
     # Checking what came in.
 
-    def _scales(self) -> list[Scale]:
+    def scales(self) -> list[Scale]:
+        """Scales that the parameters ask for."""
         try:
             groups = [checked_hops(group) for group in self.hop_groups()]
         except (TypeError, ValueError) as error:
@@ -186,12 +227,16 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
 
         Where there are both, the node ``7`` is the feature ``("node", 7)``.
         """
-        if self.context == "nodes":
-            return graph.node_ids
+        return self.names_in_context(graph.feature_names, lambda: graph.node_ids)
+
+    def names_in_context(self, features: NDArray[Any], node_ids: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+        """The same from names of features, and ids of nodes that are read only where they are needed."""
         if self.context == "features":
-            return graph.feature_names
-        features, nodes = graph.feature_names.tolist(), [("node", node) for node in graph.node_ids.tolist()]
-        taken = set(features).intersection(nodes)
+            return features
+        if self.context == "nodes":
+            return node_ids()
+        nodes = [("node", node) for node in node_ids().tolist()]
+        taken = set(features.tolist()).intersection(nodes)
         if taken:
             raise GraphError(
                 "with ",
@@ -199,9 +244,9 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
                 f" a node is a feature as well, but {in_short(next(name for name in nodes if name in taken))} is the "
                 f"name of a feature already ({len(taken)} such name(s)): rename the feature(s)",
             )
-        return name_array(features + nodes)
+        return name_array(features.tolist() + nodes)
 
-    def _walk_context(self, graph: AttributedGraph) -> WalkContext:
+    def walk_context(self, graph: AttributedGraph) -> WalkContext:
         """The walks of a graph, and what they see."""
         transitions = Transitions(graph.adjacency, *self.bias)
         if self.context == "nodes":
@@ -211,13 +256,26 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
             both = sp.csr_array(sp.hstack([graph.features, identity], format="csr"))
             return WalkContext(transitions, both, self.start)
         if not graph.features.nnz:
-            raise GraphError(
-                "no node of the graph has a feature: use DeepWalk or Walklets (on the command line --model deepwalk), "
-                "or ",
-                Setting("ego", True),
-                ", to learn from its edges alone",
-            )
+            raise _no_features()
         return WalkContext(transitions, graph.features, self.start)
+
+    def outline(
+        self, n_nodes: int, n_edges: int, n_features: int, n_entries: int, *, weighted: bool = False
+    ) -> tuple[list[Scale], WalkSize]:
+        """The scales, and counts of what walks would see on a graph of that size: what a plan needs to know."""
+        nodes, features = self.context == "nodes", self.context == "features"
+        if features and not n_entries:
+            raise _no_features()
+        size = WalkSize(
+            n_nodes=n_nodes,
+            n_features=n_nodes if nodes else n_features + (0 if features else n_nodes),
+            steps=2 * n_edges,
+            entries=n_nodes if nodes else n_entries + (0 if features else n_nodes),
+            weighted=weighted,
+            sees_nodes=nodes or (not features and not n_features),
+            second_order=self.bias != (1.0, 1.0),
+        )
+        return self.scales(), size
 
     # What is met around a node.
 

@@ -31,7 +31,7 @@ class GraRep(WalkEmbedding):
         Largest number of steps, t.
     solver : {"pmi"} or PMI, default="pmi"
         The matrix's settings: its ``shift`` is b above, the paper's λ.
-    keep_graph, n_jobs, random_state, verbose
+    keep_graph, device, n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Notes

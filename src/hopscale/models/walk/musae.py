@@ -39,6 +39,9 @@ class MUSAE(AttributedWalk):
         does. A solver with settings of its own is a value: ``solver=PMI(rows="exact")``, ``solver=SGNS(epochs=1)``.
     keep_graph : bool, default=False
         Keep the graph in ``graph_`` and in the model's file. ``extend`` needs it, and ``explain`` is exact with it.
+    device : {"cuda", "cuda:0", ..., "torch-cpu"}, optional
+        Learn on a GPU, with PyTorch (``pip install "hopscale[torch]"``). By default threads of the processor do the
+        work. What runs there, and how close vectors are to the processor's, is in docs/gpu.md; a file does not keep it.
     n_jobs : int, default=-1
         Threads; negative counts back from the number of cores. The result has the same bits for any number.
     random_state : int, RandomState, Generator or None, default=0

@@ -31,7 +31,7 @@ class NetMF(WalkEmbedding):
         Largest number of hops, t.
     solver : {"pmi"} or PMI, default="pmi"
         The matrix's settings: its ``shift`` is b above.
-    keep_graph, n_jobs, random_state, verbose
+    keep_graph, device, n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Notes

@@ -40,7 +40,7 @@ class Node2Vec(WalkEmbedding):
         Factorise the matrix, or train on sampled walks. ``"sgns"`` trains as the paper does, in one epoch; ``"pmi"``
         factorises the matrix that this tends to. With a bias its rows are always estimated from sampled walks, and
         ``rows="exact"`` is refused.
-    keep_graph, n_jobs, random_state, verbose
+    keep_graph, device, n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Notes

@@ -17,7 +17,7 @@ class Walklets(WalkEmbedding):
 
     Parameters
     ----------
-    dimensions, window, solver, keep_graph, n_jobs, random_state, verbose
+    dimensions, window, solver, keep_graph, device, n_jobs, random_state, verbose
         As in :class:`MUSAE`.
 
     Attributes

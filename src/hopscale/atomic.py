@@ -23,7 +23,7 @@ from hopscale.exceptions import HopscaleError, OutputError
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["check_writable", "replacing", "wait_for_lock"]
+__all__ = ["check_writable", "flush_to_disk", "replacing", "wait_for_lock"]
 
 _OPEN = {"/dev/stdout": 1, "/dev/stderr": 2}
 
@@ -32,7 +32,7 @@ _OLD = 24 * 3600  # seconds without a change: long enough for any writer, and fo
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str], *, follow_links: bool = True) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str], *, follow_links: bool = True, durable: bool = True) -> Iterator[Path]:
     """Give a temporary file to write into, which takes the place of ``path`` once it is complete.
 
     Until then a file that was there before stays as it is. If writing fails or is interrupted, the temporary file is
@@ -47,6 +47,9 @@ def replacing(path: str | os.PathLike[str], *, follow_links: bool = True) -> Ite
     follow_links : bool, default=True
         Write to the file that a link leads to. If False, the link itself is replaced, and so is a file that is
         read-only, but nothing else.
+    durable : bool, default=True
+        Wait until the disk holds the file. Without it, other processes see the file whole or not at all as well, but
+        a machine that loses its power may lose what was in it.
 
     Examples
     --------
@@ -71,10 +74,11 @@ def replacing(path: str | os.PathLike[str], *, follow_links: bool = True) -> Ite
                     shutil.copyfileobj(content, sink)
                 return
             os.chmod(temporary, mode)
-            _flush_to_disk(temporary)
+            if durable:
+                flush_to_disk(temporary)
             os.replace(temporary, target)
-        if os.name == "posix":  # elsewhere a folder cannot be opened
-            _flush_to_disk(target.parent)
+        if durable and os.name == "posix":  # elsewhere a folder cannot be opened
+            flush_to_disk(target.parent)
     except HopscaleError:
         raise
     except OSError as error:
@@ -217,7 +221,7 @@ def _refusal(what: str, error: Exception) -> OutputError:
     return refusal
 
 
-def _flush_to_disk(path: Path) -> None:
+def flush_to_disk(path: Path) -> None:
     """Have the disk hold what was written before the old file goes: a crash may come in between."""
     descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
