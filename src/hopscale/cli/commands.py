@@ -17,11 +17,15 @@ def hopscale() -> None:
     hopscale demo
     hopscale datasets
     hopscale methods
+    hopscale plan --edges edges.csv --features features.json
     hopscale embed --edges edges.csv --features features.json -o vectors.csv --save model.safetensors
     hopscale classify --edges edges.csv --features features.json --labels labels.csv -o predictions.csv
     hopscale neighbors model.safetensors 42
     hopscale explain model.safetensors 42
+    hopscale explore model.safetensors -o map.html
     hopscale suggest-links model.safetensors 42 --edges edges.csv
+    hopscale plot model.safetensors -o map.png
+    hopscale report --edges edges.csv --features features.json --labels labels.csv -o report.html
     hopscale reproduce classification
 
     Answers go to the standard output, progress and warnings to the error stream. Exit codes: 0 all went
@@ -34,6 +38,10 @@ def hopscale() -> None:
 _COMMANDS = {
     "demo": ("demonstration", "Learn, score, search and explain on built-in data."),
     "embed": ("embedding", "Learn vectors for the nodes and the features of a graph."),
+    "plan": (
+        "planning",
+        "What embed would take: time, memory, the form of rows, and what to change if it does not fit.",
+    ),
     "classify": ("learning", "Learn from the classes of some nodes, and predict those of the others."),
     "regress": ("learning", "Learn from the values of some nodes, and predict those of the others."),
     "predict": ("predicting", "Predictions for another graph, or for the nodes of the fit, by a saved MODEL."),
@@ -41,6 +49,10 @@ _COMMANDS = {
     "extend": ("new_nodes", "Vectors of new nodes, from their rows alone, by a MODEL that was saved with its graph."),
     "neighbors": ("searching", "Nodes with vectors most like those of each of NODES, by cosine, in a saved MODEL."),
     "explain": ("explaining", "Features that stand out around NODE, scale by scale, in a saved MODEL."),
+    "explore": (
+        "exploring",
+        "Write a page on which people explore a MODEL, or a graph: a map of its nodes and features.",
+    ),
     "suggest-links": (
         "searching",
         "Pairs of nodes without an edge that are most likely to have one, by a "
@@ -54,6 +66,8 @@ _COMMANDS = {
         "searching",
         "Cluster of each node, one of NUMBER, by the vectors of a saved MODEL: k-means on vectors of length one.",
     ),
+    "plot": ("plotting", "Draw a map of the nodes of a saved MODEL, or of a graph, as PNG, SVG or PDF."),
+    "report": ("reporting", "Write a page about a graph: its statistics, scores on labels, maps and explanations."),
     "info": ("information", "What is in PATH: a saved model, a graph as a file or by name, or a list of edges."),
     "datasets": (
         "data",

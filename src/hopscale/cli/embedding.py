@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
-from numpy.typing import NDArray
 
+from hopscale.atomic import check_writable
+from hopscale.cli.blocks import BLOCK_OPTIONS, embedded_in_blocks, is_in_blocks
 from hopscale.cli.options import chosen_model, with_parameters
-from hopscale.cli.program import Console, with_console
+from hopscale.cli.program import Console, decorated, with_console
 from hopscale.cli.scoring import SCORE_OPTIONS, asks_for_scores, scored
 from hopscale.cli.sources import STREAM, GraphFiles, file_option, model_size, with_graph
 from hopscale.graph import AttributedGraph
-from hopscale.io.atomic import check_writable
 from hopscale.io.vectors import FORMATS, check_exportable, vector_format
+from hopscale.models import NodeEmbedding
 
 __all__ = ["FORMAT", "checked_outputs", "described", "embed", "output_file", "summary", "timed"]
 
@@ -45,6 +45,7 @@ FORMAT = click.option(
 @FORMAT
 @file_option("--save", text="Where the model goes, for transform, extend, neighbors and explain: .safetensors.")
 @SCORE_OPTIONS
+@decorated(*BLOCK_OPTIONS)
 @with_parameters()
 @with_console
 def embed(
@@ -57,6 +58,8 @@ def embed(
     task: str,
     splits: int | None,
     standardize: bool,
+    scheduler: str | None,
+    work_folder: Path | None,
     model: str,
     console: Console,
     **parameters: Any,
@@ -73,12 +76,27 @@ def embed(
     hopscale embed --edges edges.csv --model deepwalk --dimensions 64 -o vectors.txt
     hopscale embed --graph cora --model hope --score --standardize
     hopscale embed --edges e.csv --features f.json --solver sgns --epochs 1 --no-self-scale -o v.csv
+
+    Parquet files that a folder or a glob names are not held in memory: the work is done in blocks, by threads of this
+    machine or by the workers of a cluster, and vectors are written to a folder.
+
+    \b
+    hopscale embed --edges 'edges/*.parquet' --features 'features/*.parquet' --memory-limit 2GiB -o vectors/
+    hopscale embed --edges edges/ --features features/ --scheduler tcp://10.0.0.1:8786 -o vectors/
     """
     if score is None:
         score = files.have_labels or asks_for_scores()
     if score and files.edges and not files.have_labels:
         raise click.UsageError("there is nothing to score on: give --labels, or --label-column of --nodes")
     learner = chosen_model(model, parameters).set_params(verbose=not console.quiet)
+    if is_in_blocks(files, scheduler):
+        if score or format_name:
+            raise click.UsageError("vectors of a graph in blocks are not scored, and their format is Parquet")
+        places = {"output": output, "feature_output": feature_output, "save": save}
+        _in_blocks(files, learner, places, scheduler, work_folder, console)
+        return
+    if work_folder is not None:
+        raise click.UsageError("--work-folder is for a graph in blocks: give its Parquet files as a folder or a glob")
     tables = [(path, what) for path, what in ((output, "nodes"), (feature_output, "features")) if path]
     if not (tables or save or score):
         raise click.UsageError("nothing to write: give --output, --feature-output, --save or --score")
@@ -99,7 +117,7 @@ def embed(
             learner.export(file, what=what, format=formats[path])
     written = {"output": output, "feature_output": feature_output, "save": save}
     names = {name: str(path) for name, path in written.items() if path}
-    console.say(summary(learner.embedding_, seconds, *names.values()))
+    console.say(summary(learner.embedding_.shape, seconds, *names.values()))
     made_from = {"scales": list(learner.scale_columns_), "rows": learner.rows_}
     scores: dict[str, Any] = {"task": None, "splits": None, "scores": None}
     lines: list[str] = []
@@ -107,6 +125,34 @@ def embed(
         scores, lines = scored(learner, graph, console, seconds, task=task, splits=splits, standardize=standardize)
     if score or console.as_json:
         console.answer({**model_size(learner), **made_from, "seconds": seconds, **names, **scores}, lines)
+
+
+def _in_blocks(
+    files: GraphFiles,
+    learner: NodeEmbedding,
+    places: dict[str, Path | None],
+    scheduler: str | None,
+    work_folder: Path | None,
+    console: Console,
+) -> None:
+    """The command for a graph that is not held in memory."""
+    feature_output, save = places["feature_output"], places["save"]
+    formats = checked_outputs([feature_output] if feature_output else [], save, [], None)
+    graph, seconds = timed(
+        lambda: embedded_in_blocks(files, learner, places["output"], scheduler, work_folder, console)
+    )
+    learner.set_params(verbose=False)
+    if save:
+        learner.save(save)
+    if feature_output:
+        with output_file(feature_output) as file:
+            learner.export(file, what="features", format=formats[feature_output])
+    names = {name: str(path) for name, path in places.items() if path}
+    size = {**model_size(learner), "nodes": graph.n_nodes}
+    console.say(summary((size["nodes"], size["dimensions"]), seconds, *names.values()))
+    if console.as_json:
+        made_from = {"scales": list(learner.scale_columns_), "rows": learner.rows_}
+        console.answer({**size, **made_from, "seconds": seconds, **names}, [])
 
 
 def timed(run: Callable[[], Any]) -> tuple[Any, float]:
@@ -157,7 +203,7 @@ def described(graph: AttributedGraph) -> str:
     return f"{size} ({graph.features.nnz:,} entries)"
 
 
-def summary(vectors: NDArray[np.float32], seconds: float, *places: str) -> str:
+def summary(shape: tuple[int, ...], seconds: float, *places: str) -> str:
     """What was made and written, in words."""
-    made = f"{len(vectors):,} vectors of {vectors.shape[1]} dimensions in {seconds:.2f} s"
+    made = f"{shape[0]:,} vectors of {shape[1]} dimensions in {seconds:.2f} s"
     return f"{made}: {', '.join(places)}" if places else made

@@ -28,10 +28,11 @@ from hopscale.exceptions import GraphError
 from hopscale.graph import AttributedGraph
 from hopscale.io.predictions import name_column, table_format
 from hopscale.io.vectors import name_text
-from hopscale.labels import has_class, has_value, likely_task
+from hopscale.labels import has_value, likely_task
 from hopscale.models import NodeEmbedding
 from hopscale.supervised import GraphClassifier, GraphRegressor
 from hopscale.supervised.selection import NOTHING_LEARNT
+from hopscale.supervised.targets import as_classes
 
 __all__ = ["classify", "regress"]
 
@@ -201,12 +202,9 @@ def _training_labels(
         train = np.flatnonzero(has_value(labels))
     else:
         check(labels)
-        train = np.flatnonzero(has_class(labels))
-        known = labels[train]
-        # Where some nodes have none, the numbers of the others are read as 1.0, 2.0, ...
-        if labels.dtype.kind == "f" and len(known) and (known == np.round(known)).all() and abs(known).max() < 2**53:
-            labels = np.where(has_value(labels), labels, 0).astype(np.int64)
-        name_column(list(dict.fromkeys(labels[train].tolist())))  # refuses names that cannot be written
+        codes, classes = as_classes(labels)
+        name_column(classes)  # refuses names that cannot be written
+        labels, train = classes[codes], np.flatnonzero(codes >= 0)  # of other nodes nothing is read
     if not len(train):
         raise GraphError("no node has a label: there is nothing to learn from")
     return labels, train
@@ -264,7 +262,7 @@ def _report(model: Predictor, labels: NDArray[Any]) -> tuple[dict[str, Any], lis
         "embedder": None if model.embedder_ is None else type(model.embedder_).__name__,
         "nodes": len(model.node_ids_),
         "training_nodes": report.n_train,
-        "metric": "accuracy" if is_classifier else "r2",
+        "metric": report.metric,
         "score": report.chosen.score,
         "baseline": report.baseline,
         "folds": report.n_folds,

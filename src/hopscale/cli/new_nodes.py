@@ -54,7 +54,7 @@ def transform(
     console.say(described(graph))
     vectors, seconds = timed(lambda: learner.transform(graph))
     _write(learner, graph.node_ids, vectors, output, file_format)
-    console.say(summary(vectors, seconds, str(output)))
+    console.say(summary(vectors.shape, seconds, str(output)))
     if console.as_json:
         size = {"nodes": graph.n_nodes, "dimensions": vectors.shape[1], "seconds": seconds}
         console.answer({"output": str(output), **size}, [])
@@ -91,7 +91,7 @@ def extend(
     (ids, vectors), seconds = timed(lambda: learner.extend(rows))
     check_exportable(ids, file_format)
     _write(learner, ids, vectors, output, file_format)
-    console.say(summary(vectors, seconds, str(output)))
+    console.say(summary(vectors.shape, seconds, str(output)))
     if console.as_json:
         size = {"new_nodes": len(ids), "dimensions": vectors.shape[1], "seconds": seconds}
         console.answer({"output": str(output), **size}, [])

@@ -99,7 +99,9 @@ def _option(name: str, parameters: list[_Parameter]) -> Callable[[Command], Comm
     default, hint, words = parameters[0].default, parameters[0].hint, flag(name)
     defaults = {repr(parameter.default) for parameter in parameters}
     kind: Any = type(default)
-    shown = str(default) if len(defaults) == 1 else "the model's"
+    shown = "the processor" if name == "device" else str(default) if len(defaults) == 1 else "the model's"
+    if default is None:
+        kind = str
     if isinstance(default, bool):
         words, kind = f"{words}/--no-{words[2:]}", None
         shown = words.split("/")[0 if default else 1].lstrip("-")

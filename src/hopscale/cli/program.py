@@ -46,6 +46,7 @@ class Program(click.Group):
     def __init__(self, *args: Any, **extra: Any) -> None:
         super().__init__(*args, **extra)
         self._lazy: dict[str, tuple[str, str]] = {}  # module and short help, by command
+        self.words: list[str] = []  # of the command that runs, as they were typed
 
     def add_lazily(self, name: str, module: str, short_help: str) -> None:
         """Add a command whose module is imported when the command is asked for."""
@@ -75,6 +76,7 @@ class Program(click.Group):
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run, and leave with 0, 1 (error), 2 (usage), 70 (a mistake of hopscale's own) or 130 (Ctrl-C)."""
         extra["standalone_mode"] = False
+        self.words = list(map(str, args[0] if args else extra.get("args") or sys.argv[1:]))
         with _one_line_warnings():
             try:
                 code = int(super().main(*args, **extra) or 0)

@@ -40,13 +40,20 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
     "-s",
     multiple=True,
     metavar="[pmi|sgns],...",
-    help="Default: pmi; runtime and theory: both.",
+    help="Default: both.",
     **several(click.Choice(["pmi", "sgns"])),
 )
 @click.option(
     "--datasets", "-d", multiple=True, metavar="NAME,...", help="Default: those of the experiment.", **several()
 )
 @click.option("--splits", type=click.IntRange(min=1), default=100, show_default=True, help="Splits, as in the paper.")
+@click.option(
+    "--fits",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="Fits of skip-gram with other seeds, whose spread is in the errors; the direct solver is fitted once.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the fits.")
 @click.option("--n-jobs", type=int, help="Threads; default: all cores. Figures do not depend on it.")
 @click.option(
@@ -67,6 +74,12 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
     default=_OUTPUT,
     help=f"Folder of records, tables and plots; default: {_OUTPUT} in the current folder.",
 )
+@click.option(
+    "--again",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Record nothing: measure N cells of the records again, drawn at random, and fail unless scores are the same.",
+)
 @click.option("--only-render", is_flag=True, help="Measure nothing: write tables and figures of the records there are.")
 @with_console
 def reproduce(
@@ -76,6 +89,7 @@ def reproduce(
     cache: Path | None,
     output: Path,
     only_render: bool,
+    again: int | None,
     console: Console,
     **others: Any,
 ) -> int:
@@ -85,32 +99,43 @@ def reproduce(
     hopscale reproduce classification --data FOLDER
     hopscale reproduce all --splits 10
     hopscale reproduce few-shot --models MUSAE,AE --datasets facebook
+    hopscale reproduce all --again 20
 
     EXPERIMENT is one or more of classification, few-shot, regression, transfer, runtime, densification,
     theory, link-prediction, attribute-inference, or all.
 
     Every measurement is appended to OUTPUT/records as a line of JSON as soon as it is made. What is there is not
     measured again: stop it whenever you like, the next run goes on. Tables and plots are written to OUTPUT at the end.
+    Records carry a hash of the code that made them. What older code measured is measured again, as far as it is asked
+    for; pages of records by different code are not written, unless by --only-render, which marks them.
     """
     from hopscale.datasets.fetching import cache_folder
     from hopscale.paper import Options, render
     from hopscale.paper import reproduce as run
     from hopscale.paper.methods import row_name
+    from hopscale.paper.pages import mixed_sources
+    from hopscale.paper.runner import measure_again
 
     chosen = list(_EXPERIMENTS) if "all" in experiments else list(dict.fromkeys(experiments))
     names = list(dict.fromkeys(map(row_name, models))) or None
     console.say(f"writing to {output}" + ("" if was_given("output") else ", see --output"))
     failures: list[str] = []
+    options = Options(
+        cache=cache or cache_folder() / "fits",
+        methods=names,
+        parameters=dict(map(_parameter, parameters)),
+        **{name: value for name, value in others.items() if value != ()},
+    )
+    if again is not None:
+        failures = measure_again(chosen, options, output, again, say=console.say)
+        console.answer({"measured_again": again, "failures": failures}, failures or ["all scores are the same"])
+        return 1 if failures else 0
     if not only_render:
-        options = Options(
-            cache=cache or cache_folder() / "fits",
-            methods=names,
-            parameters=dict(map(_parameter, parameters)),
-            **{name: value for name, value in others.items() if value != ()},
-        )
         failures = run(chosen, options, output, say=console.say, progress=not console.quiet)
-    written = [str(path) for path in render(chosen, output)]
-    if not written:
+    mixed = None if only_render else mixed_sources(chosen, output)
+    failures += [mixed] if mixed else []
+    written = [] if mixed else [str(path) for path in render(chosen, output)]
+    if not (written or mixed):
         console.say(f"there are no records of {', '.join(chosen)} in {output / 'records'}: nothing to write")
     lines = [*written, *(f"failed: {failure}" for failure in failures)]
     console.answer({"written": written, "failures": failures}, lines)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from numpy.typing import NDArray
 
 from hopscale import datasets
 from hopscale.cli.program import Command, decorated
@@ -19,7 +20,7 @@ from hopscale.features.encoded import KINDS, METHODS
 from hopscale.graph import AttributedGraph, Directed
 from hopscale.io import read_graph
 from hopscale.io.content import content_kind, existing
-from hopscale.io.files import ATTRIBUTED
+from hopscale.io.files import ATTRIBUTED, read_node_labels
 from hopscale.models import NodeEmbedding
 from hopscale.supervised import GraphClassifier, GraphRegressor, load_model
 
@@ -95,6 +96,24 @@ class GraphFiles:
     def said(self) -> list[str]:
         """Options that were given."""
         return [name for name in self.__dataclass_fields__ if getattr(self, name) not in (None, False, "error")]
+
+    @property
+    def only_labels(self) -> bool:
+        """Whether a file with labels was given, and nothing of the graph."""
+        of_labels = ("labels", "node_column", "label_column", "labels_header", "header", "skip_bad_lines")
+        return self.labels is not None and set(self.said) <= set(of_labels)
+
+    def read_labels(self, model: NodeEmbedding, *, say: Callable[[str], None]) -> NDArray[Any]:
+        """Labels of a model's nodes, where no graph was given."""
+        return read_node_labels(
+            sys.stdin.buffer if self.labels == STREAM else self.labels,  # type: ignore[arg-type]
+            model.node_ids_,
+            node_column=self.node_column,
+            label_column=self.label_column,
+            header=self.header if self.labels_header is None else self.labels_header,
+            skip_bad_lines=self.skip_bad_lines,
+            say=say,
+        )
 
     def check(self) -> None:
         """Refuse what makes no sense together."""
@@ -289,7 +308,7 @@ def with_graph(*, labels: bool, optional: bool = False, argument: str | None = N
                 given["graph"] = place
             files = GraphFiles(**given)
             is_left_out = optional and not files.said
-            if not is_left_out:
+            if not is_left_out and not (optional and files.only_labels):
                 files.check()
             command(*args, files=None if is_left_out else files, **options)
 

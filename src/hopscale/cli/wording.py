@@ -9,7 +9,17 @@ from hopscale.exceptions import Setting
 __all__ = ["as_option", "flag"]
 
 
-_SHORTER = {"id_column": "id", "columns": "column", "node_table": "nodes"}
+_SHORTER = {
+    "id_column": "id",
+    "columns": "column",
+    "node_table": "nodes",
+    "n_nodes": "nodes-count",
+    "n_edges": "edges-count",
+    "n_features": "features-count",
+    "n_entries": "entries",
+    "n_clusters": "clusters",
+    "scales": "scale",
+}
 
 
 def flag(parameter: str) -> str:
