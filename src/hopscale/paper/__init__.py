@@ -6,8 +6,9 @@ B. Rozemberczki, C. Allen and R. Sarkar, "Multi-Scale Attributed Node Embedding"
 
 from __future__ import annotations
 
-from hopscale.paper.experiments import EXPERIMENTS, Options
+from hopscale.paper.experiments import EXPERIMENTS
 from hopscale.paper.methods import METHODS, Method
+from hopscale.paper.options import Options
 from hopscale.paper.pages import render
 from hopscale.paper.runner import reproduce
 from hopscale.paper.store import reference_values

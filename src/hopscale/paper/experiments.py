@@ -8,31 +8,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hopscale.datasets import erdos_renyi, load
-from hopscale.datasets import published as paper_datasets
 from hopscale.graph import AttributedGraph
 from hopscale.models.base import NodeEmbedding
 from hopscale.paper.densification import POWERS, nonzero_ratios
-from hopscale.paper.fits import Fit, fitted
-from hopscale.paper.methods import METHODS, SOLVERS, method
-from hopscale.paper.supervised import (
-    SUPERVISED_ROWS,
-    WAY,
-    device_of,
-    is_installed,
-    most_splits,
-    rows_of,
-    scores_of_splits,
-    supervised_model,
-)
+from hopscale.paper.fits import Fit, fitted, fitted_model
+from hopscale.paper.machine import cores
+from hopscale.paper.methods import method
+from hopscale.paper.options import CLASSIFICATION, REGRESSION, TWITCH, Cell, Options, Way, cost
+from hopscale.paper.supervised import WAY, device_of, most_splits, rows_of, scores_of_splits
 from hopscale.paper.theory import DIMENSIONS, WALK_LENGTHS, distance_from_theory
 from hopscale.tasks import (
     Record,
@@ -44,122 +34,20 @@ from hopscale.tasks import (
     transfer,
 )
 
-__all__ = ["DATASETS", "EXPERIMENTS", "Cell", "Options"]
+__all__ = ["EXPERIMENTS", "REGRESSION", "TARGETS", "TWITCH"]
 
 Task = Callable[..., list[Record]]
-Measure = Callable[[], dict[str, Any]]
-Suits = Callable[[NodeEmbedding], bool]
-Way = tuple[str, str]  # method and solver
 
-CLASSIFICATION = ("facebook", "github", "twitch-pt", "lastfm-asia", "deezer-europe", "cora", "citeseer", "pubmed")
-REGRESSION = ("wiki-chameleon", "wiki-crocodile", "wiki-squirrel")
 SAMPLES_PER_CLASS = tuple(range(3, 31, 3))
-TWITCH = ("twitch-de", "twitch-en", "twitch-es", "twitch-fr", "twitch-pt", "twitch-ru")
 TARGETS = ("twitch-ru", "twitch-pt")
-OWN = ("cora", "twitch-pt", "wiki-chameleon", "facebook")  # in experiments that the paper does not have
-# Whether vectors are standardised, where one setting must be chosen; see benchmarks/open_questions.py.
-STANDARDIZE = {"classification": False, "regression": True}
 SEEDED_RUNS = 10  # the paper's runs of transfer learning
 REFITS = 5  # runs of the experiments that fit a model in each
 NODE_EXPONENTS = tuple(range(7, 15))
 FEATURE_EXPONENTS = tuple(range(3, 9))
 RUNTIME_NODES = 11  # log2 of the nodes where features vary
-RUNTIME_RUNS = {"pmi": 5, "sgns": 1}  # long ones vary little
+RUNTIME_THREADS = (1, 2, 4)
+RUNTIME_RUNS = {"pmi": 5, "sgns": 3}
 THEORY_RUNS = 3
-
-# Default data sets of each experiment, those of the paper, in order; runtime and theory generate their graphs.
-DATASETS: dict[str, tuple[str, ...]] = {
-    "classification": CLASSIFICATION,
-    "regression": REGRESSION,
-    "few-shot": ("facebook", "github", "twitch-pt"),
-    "transfer": TWITCH,
-    "link-prediction": OWN,
-    "attribute-inference": OWN,
-    "densification": ("facebook", "github", "twitch-es", "twitch-ru", "wiki-chameleon", "wiki-squirrel"),
-}
-# All data sets that each can be run on.
-_CLASSES = tuple(dict.fromkeys((*CLASSIFICATION, *TWITCH)))
-SUITABLE = {
-    **DATASETS,
-    "classification": _CLASSES,
-    "few-shot": _CLASSES,
-    **dict.fromkeys(("link-prediction", "attribute-inference", "densification"), (*_CLASSES, *REGRESSION)),
-}
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One measurement: what it measures, number of repeats, rough relative cost, and the function that runs it."""
-
-    what: dict[str, Any]
-    repeats: int
-    cost: float
-    measure: Measure
-
-
-@dataclass(frozen=True)
-class Options:
-    """What to measure: methods, solvers, data sets, number of splits; and where fitted models are kept."""
-
-    cache: Path
-    methods: Sequence[str] | None = None
-    solvers: Sequence[str] | None = None
-    datasets: Sequence[str] | None = None
-    splits: int = 100
-    seed: int = 0
-    n_jobs: int | None = None
-    data: str | None = None
-    parameters: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def asked_methods(self) -> tuple[str, ...]:
-        """The requested methods that learn vectors, or all that have the requested parameters."""
-        if self.methods is not None:
-            return tuple(name for name in self.methods if name not in SUPERVISED_ROWS)
-        return tuple(name for name, row in METHODS.items() if row.accepts(self.parameters))
-
-    @property
-    def asked_supervised(self) -> tuple[str, ...]:
-        """The requested supervised methods; or all that have the requested parameters, where they are installed."""
-        if self.methods is not None:
-            return tuple(name for name in self.methods if name in SUPERVISED_ROWS)
-        known = {name: supervised_model(name).get_params(deep=False) for name in SUPERVISED_ROWS}
-        return tuple(name for name in known if is_installed(name) and self.parameters.keys() <= known[name].keys())
-
-    def chosen_datasets(self, experiment: str) -> tuple[str, ...]:
-        """The requested data sets that suit the experiment, or its default ones."""
-        if self.datasets is None:
-            return DATASETS[experiment]
-        return tuple(name for name in SUITABLE[experiment] if name in self.datasets)
-
-    def chosen_methods(self, suits: Suits = lambda _: True, solvers: Sequence[str] = ("pmi",)) -> Iterator[Way]:
-        """Requested methods that suit an experiment, with each of their requested solvers that has the parameters.
-
-        ``solvers`` are used if none were requested. Methods without a choice of solvers count as direct.
-        """
-        asked = self.solvers or solvers
-        for row in map(method, self.asked_methods):
-            for way in row.ways:
-                wanted = way in asked or (way == "own" and "pmi" in asked)
-                if wanted and suits(row.build()) and row.accepts(self.parameters, way):
-                    yield row.name, way
-
-    def model(self, way: Way) -> NodeEmbedding:
-        """The unfitted model of a method and solver."""
-        name, solver = way
-        return method(name).build(solver, n_jobs=self.n_jobs or -1, random_state=self.seed, **self.parameters)
-
-    def cell(self, experiment: str, way: Way, repeats: int, cost: float, measure: Measure, **more: Any) -> Cell:
-        """A cell of a method and solver; ``more`` is what else it measures."""
-        what = {"experiment": experiment, "method": way[0], "solver": way[1]}
-        return Cell({**what, "parameters": self.parameters, "seed": self.seed, **more}, repeats, cost, measure)
-
-
-def _cost(dataset: str, solver: str, evaluations: int) -> float:
-    """Rough estimate, to show the remaining time, from the number of entries of F."""
-    known = paper_datasets().get(dataset)
-    entries = known.statistics["nodes"] * known.statistics["features_per_node"] if known else 1e5
-    return entries / 1e5 * ((20.0 if solver == "sgns" else 0.3) + 0.02 * evaluations)
 
 
 def _scores(records: Sequence[Record], metrics: Sequence[str], by: str | None = None) -> dict[str, Any]:
@@ -170,6 +58,18 @@ def _scores(records: Sequence[Record], metrics: Sequence[str], by: str | None = 
     return {metric: {str(v): [r[metric] for r in records if r[by] == v] for v in values} for metric in metrics}
 
 
+def _by_fit(scores: Sequence[Any]) -> Any:
+    """Scores of one fit as they are; of several, a list with those of each in place of every list."""
+    if len(scores) == 1 or not isinstance(scores[0], dict):
+        return scores[0] if len(scores) == 1 else list(scores)
+    return {key: _by_fit([each[key] for each in scores]) for key in scores[0]}
+
+
+def _facts_of(facts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """How several fits came about: what the first one says, with the mean of their seconds."""
+    return {**facts[0], "seconds": float(np.mean([fact["seconds"] for fact in facts]))}
+
+
 def _graph_and_target(dataset: str, options: Options) -> tuple[AttributedGraph, Any]:
     """A data set, and what to predict: of the Wikipedia networks the logarithm of the traffic."""
     graph = load(dataset, data=options.data)
@@ -177,6 +77,7 @@ def _graph_and_target(dataset: str, options: Options) -> tuple[AttributedGraph, 
     return graph, np.log(labels) if dataset in REGRESSION else labels
 
 
+_ONLY_VECTORS = frozenset(TWITCH) - frozenset(CLASSIFICATION)
 _CLASS_METRICS = ("micro_f1", "macro_f1", "roc_auc", "majority_micro_f1")
 _VALUE_METRICS = ("r2", "mean_r2")
 _RAW_AND_STANDARDIZED = ({"standardize": False}, {"standardize": True})
@@ -191,16 +92,21 @@ def _on_vectors(
     """
     variants: Sequence[dict[str, bool]] = [{}] if by else _RAW_AND_STANDARDIZED
 
-    def measure(fit: Fit, settings: dict[str, Any]) -> dict[str, Any]:
-        _, target = _graph_and_target(fit.dataset, options)
-        vectors, facts = fitted(fit, options.cache, data=options.data, n_jobs=options.n_jobs)
-        records = task(vectors, target, splits=options.splits, n_jobs=options.n_jobs, **settings)
-        return {"fit": facts, "scores": _scores(records, metrics, by)}
+    def measure(way: Way, dataset: str, settings: dict[str, Any]) -> dict[str, Any]:
+        _, target = _graph_and_target(dataset, options)
+        facts, scores = [], []
+        for seed in options.seeds(way[1]):
+            fit = Fit(*way, dataset, seed, options.parameters)
+            vectors, fact = fitted(fit, options.cache, data=options.data, n_jobs=options.n_jobs)
+            records = task(vectors, target, splits=options.splits, n_jobs=options.n_jobs, **settings)
+            facts.append(fact)
+            scores.append(_scores(records, metrics, by))
+        return {"fit": _facts_of(facts), "scores": _by_fit(scores)}
 
     for what, dataset, way in product(variants, options.chosen_datasets(experiment), options.chosen_methods()):
-        run = partial(measure, Fit(way[0], way[1], dataset, options.seed, options.parameters), what)
-        cost = _cost(dataset, way[1], options.splits)
-        yield options.cell(experiment, way, options.splits, cost, run, dataset=dataset, **what)
+        fits = len(options.seeds(way[1]))
+        expected, run = fits * cost(dataset, way[1], options.splits), partial(measure, way, dataset, what)
+        yield options.cell(experiment, way, options.splits, expected, run, fits, dataset=dataset, **what)
 
 
 def classification(options: Options) -> Iterator[Cell]:
@@ -227,10 +133,12 @@ def _supervised(experiment: str, options: Options, metrics: Sequence[str]) -> It
         return {"fit": facts, "scores": _scores(records, (*metrics, "seconds"))}
 
     asked = [row for row in rows_of(experiment) if row in options.asked_supervised and options.solvers is None]
-    for dataset, row in product(options.chosen_datasets(experiment), asked):
+    # Trainings take long: by default on the data sets of the paper's tables alone.
+    chosen = [name for name in options.chosen_datasets(experiment) if options.datasets or name not in _ONLY_VECTORS]
+    for dataset, row in product(chosen, asked):
         splits = min(options.splits, most_splits(row, options.parameters))
-        cost, run = 20.0 * splits * _cost(dataset, "pmi", 1), partial(measure, row, dataset, splits)
-        yield options.cell(experiment, (row, WAY), splits, cost, run, dataset=dataset)
+        expected, run = 20.0 * splits * cost(dataset, "pmi", 1), partial(measure, row, dataset, splits)
+        yield options.cell(experiment, (row, WAY), splits, expected, run, dataset=dataset)
 
 
 def few_shot_learning(options: Options) -> Iterator[Cell]:
@@ -245,17 +153,20 @@ def transfer_learning(options: Options) -> Iterator[Cell]:
     runs = min(options.splits, SEEDED_RUNS)
 
     def measure(source: str, target: str, way: Way, settings: dict[str, Any]) -> dict[str, Any]:
-        graphs = (load(name, data=options.data) for name in (source, target))
-        seeds = range(options.seed, options.seed + runs)
-        records = transfer(options.model(way), *graphs, seeds=seeds, **settings)
+        graphs = [load(name, data=options.data) for name in (source, target)]
+        records = []
+        for seed in range(options.seed, options.seed + runs):
+            fit = Fit(*way, source, seed, options.parameters)
+            model = fitted_model(fit, options.cache, data=options.data, n_jobs=options.n_jobs)
+            records += transfer(model, *graphs, **settings)
         return {"scores": _scores(records, (*_CLASS_METRICS, "target_majority_micro_f1"))}
 
     for target, source in product(TARGETS, chosen):
         if target in chosen and source != target:
             for way, what in product(options.chosen_methods(lambda m: m.inductive), _RAW_AND_STANDARDIZED):
                 run = partial(measure, source, target, way, what)
-                cost = runs * _cost(source, way[1], 1)
-                yield options.cell("transfer", way, runs, cost, run, dataset=target, source=source, **what)
+                expected = runs * cost(source, way[1], 1)
+                yield options.cell("transfer", way, runs, expected, run, dataset=target, source=source, **what)
 
 
 def link_prediction_of(options: Options) -> Iterator[Cell]:
@@ -280,8 +191,8 @@ def _on_graphs(experiment: str, options: Options, task: Task, by: str, ways: Ite
         return {"scores": _scores(records, ("roc_auc", "average_precision"), by)}
 
     for dataset, way in product(options.chosen_datasets(experiment), ways):
-        cost, run = runs * _cost(dataset, way[1], 1), partial(measure, dataset, way)
-        yield options.cell(experiment, way, runs, cost, run, dataset=dataset)
+        expected, run = runs * cost(dataset, way[1], 1), partial(measure, dataset, way)
+        yield options.cell(experiment, way, runs, expected, run, dataset=dataset)
 
 
 def densification(options: Options) -> Iterator[Cell]:
@@ -293,22 +204,28 @@ def densification(options: Options) -> Iterator[Cell]:
 
     for dataset in options.chosen_datasets("densification"):
         what = {"experiment": "densification", "dataset": dataset}
-        yield Cell(what, 1, _cost(dataset, "pmi", 1), partial(measure, dataset))
+        yield Cell(what, 1, cost(dataset, "pmi", 1), partial(measure, dataset))
 
 
 def runtime(options: Options) -> Iterator[Cell]:
     """Figure 6: seconds against the size of Erdős–Rényi graphs, one epoch as in the paper."""
     grid = [("nodes", 2**k, 8) for k in NODE_EXPONENTS]
     grid += [("features_per_node", 2**RUNTIME_NODES, 2**k) for k in FEATURE_EXPONENTS]
-    ways = options.chosen_methods(lambda m: m.inductive and m.has_feature_vectors, SOLVERS)
-    for (name, solver), threads, (varied, nodes, features) in product(ways, (1, 2), grid):
+    here = [threads for threads in RUNTIME_THREADS if threads <= cores()]  # more would wait for each other
+    for (name, solver), threads, (varied, nodes, features) in product(_theorems(options), here, grid):
         sgns, runs = solver == "sgns", min(options.splits, RUNTIME_RUNS[solver])
         settings = {**({"epochs": 1} if sgns else {}), **options.parameters}
         build = partial(method(name).build, solver, n_jobs=threads, **settings)
         run = partial(seconds_to_fit, build, nodes, features, runs, options.seed)
-        cost = runs * nodes * features / 2e5 * (20.0 if sgns else 1.0) / threads
+        expected = runs * nodes * features / 2e5 * (20.0 if sgns else 1.0) / threads
         what = {"varied": varied, "nodes": nodes, "features_per_node": features, "threads": threads}
-        yield options.cell("runtime", (name, solver), runs, cost, run, **what)
+        yield options.cell("runtime", (name, solver), runs, expected, run, **what)
+
+
+def _theorems(options: Options) -> list[Way]:
+    """AE and MUSAE, as far as they were requested: the models that theorems and run times are about."""
+    ways = options.chosen_methods(lambda model: model.inductive and model.has_feature_vectors)
+    return [(name, solver) for name, solver in ways if "self_scale" not in method(name).parameters]
 
 
 def seconds_to_fit(
@@ -335,13 +252,12 @@ def theory(options: Options) -> Iterator[Cell]:
     grid += [("dimensions", None, d) for d in DIMENSIONS]
     runs = min(options.splits, THEORY_RUNS)
     settings: dict[str, Any] = {"seeds": range(options.seed, options.seed + runs), "n_jobs": options.n_jobs or -1}
-    ways = options.chosen_methods(lambda m: m.inductive and m.has_feature_vectors, SOLVERS)
-    for (name, solver), (varied, length, dimensions) in product(ways, grid):
+    for (name, solver), (varied, length, dimensions) in product(_theorems(options), grid):
         if solver == "sgns" or varied == "dimensions":  # pmi takes no walks
             run = partial(distance_from_theory, method(name), solver, length, dimensions, **settings)
-            cost = 5.0 * runs if solver == "sgns" else 0.2 * runs
+            expected = 5.0 * runs if solver == "sgns" else 0.2 * runs
             what: dict[str, Any] = {"parameters": {}, "varied": varied, "walk_length": length, "dimensions": dimensions}
-            yield options.cell("theory", (name, solver), runs, cost, run, **what)
+            yield options.cell("theory", (name, solver), runs, expected, run, **what)
 
 
 EXPERIMENTS: dict[str, Callable[[Options], Iterator[Cell]]] = {

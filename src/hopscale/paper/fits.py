@@ -23,15 +23,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale import __version__
+from hopscale.atomic import replacing
 from hopscale.datasets import load
 from hopscale.exceptions import HopscaleError
-from hopscale.io.atomic import replacing
-from hopscale.models import load_model
+from hopscale.models import NodeEmbedding, load_model
 from hopscale.paper.machine import machine, peak_mib, resident_mib
 from hopscale.paper.methods import method
+from hopscale.paper.sources import sources
 
-__all__ = ["Fit", "FitError", "fitted"]
+__all__ = ["Fit", "FitError", "fitted", "fitted_model"]
 
 _PATIENCE = 5  # seconds in which a process should be able to clean up
 
@@ -53,7 +53,7 @@ class Fit:
     @property
     def stem(self) -> str:
         """Name of the files that keep it: readable, and different for whatever differs."""
-        settings = {**asdict(self), "settings": method(self.method).parameters, "version": __version__}
+        settings = {**asdict(self), "settings": method(self.method).parameters, "sources": sources()}
         text = json.dumps(settings, sort_keys=True)
         return f"{self.dataset}-{self.method}-{self.solver}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
@@ -65,6 +65,18 @@ def fitted(
 
     Read from ``cache`` if they are there; else learnt, and kept there.
     """
+    model, facts = _files_of(fit, cache, data, n_jobs)
+    return load_model(model).embedding_, dict(json.loads(facts.read_text(encoding="utf-8")))
+
+
+def fitted_model(fit: Fit, cache: Path, *, data: str | None = None, n_jobs: int | None = None) -> NodeEmbedding:
+    """The fitted model itself, from the same files."""
+    model = load_model(_files_of(fit, cache, data, n_jobs)[0])
+    return model.set_params(n_jobs=n_jobs or -1)  # type: ignore[no-any-return]
+
+
+def _files_of(fit: Fit, cache: Path, data: str | None, n_jobs: int | None) -> tuple[Path, Path]:
+    """Files of the model and of how it came about, made if they are not there."""
     model, facts = cache / f"{fit.stem}.safetensors", cache / f"{fit.stem}.json"
     if not (facts.exists() and model.exists()):
         cache.mkdir(parents=True, exist_ok=True)
@@ -79,7 +91,7 @@ def fitted(
             raise FitError(f"{fit.method} ({fit.solver}) on {fit.dataset}: {answer['error']}")
         with replacing(facts) as unfinished:  # last: whoever finds it finds the vectors too
             unfinished.write_text(json.dumps(answer), encoding="utf-8")
-    return load_model(model).embedding_, dict(json.loads(facts.read_text(encoding="utf-8")))
+    return model, facts
 
 
 def _in_a_process(job: str) -> tuple[int, str, str]:

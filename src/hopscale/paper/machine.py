@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["machine", "peak_mib", "resident_mib"]
+__all__ = ["cores", "machine", "peak_mib", "resident_mib"]
 
 _PACKAGES = ("hopscale", "numpy", "scipy", "scikit-learn", "gensim", "torch")
 
@@ -30,10 +30,15 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "system": platform.system(),
         "processor": names[0] if names else platform.processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": cores(),
         "versions": versions,
         **({"commit": commit} if (commit := _commit()) else {}),
     }
+
+
+def cores() -> int:
+    """Processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @cache

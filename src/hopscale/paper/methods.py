@@ -49,6 +49,15 @@ class Method:
         return any(parameters.keys() <= self.build(each).settings().keys() for each in ways)
 
     @property
+    def published(self) -> str:
+        """Name in the paper's tables: what is measured in another way has the same figures beside it.
+
+        >>> METHODS["MUSAE-TEXT"].published
+        'MUSAE'
+        """
+        return self.name.removesuffix(_TEXT)
+
+    @property
     def ways(self) -> tuple[str, ...]:
         """Solvers that can be asked for, or the only way there is."""
         choice = issubclass(self.model, SolverChoice) and len(self.model.solvers) > 1
@@ -60,15 +69,24 @@ class Method:
         return str(self.model().get_params()["solver"]) if self.ways == SOLVERS else "own"
 
 
+_TEXT = "-TEXT"  # the model of the paper's text, without the scale of a node's own features that its figures are of
 # The paper's rows in the order of its tables, and how they differ from the model of that name.
 _ROWS = (
-    "AE", "AE-EGO", "MUSAE", "MUSAE-EGO", "DeepWalk", "Walklets", "LINE2", "Node2Vec", "NetMF", "HOPE", "GraRep",
-    "TADW", "AANE", "ASNE", "BANE", "TENE", "SINE", "FEATHER-N",
+    "AE", "AE-EGO", "MUSAE", "MUSAE-EGO", "AE-TEXT", "AE-EGO-TEXT", "MUSAE-TEXT", "MUSAE-EGO-TEXT", "DeepWalk",
+    "Walklets", "LINE2", "Node2Vec", "NetMF", "HOPE", "GraRep", "TADW", "AANE", "ASNE", "BANE", "TENE", "SINE",
+    "FEATHER-N",
 )  # fmt: skip
-_MODELS = {"AE-EGO": "AE", "MUSAE-EGO": "MUSAE", "LINE2": "LINE", "FEATHER-N": "FEATHER"}
+_MODELS = {
+    "AE-EGO": "AE", "MUSAE-EGO": "MUSAE", "AE-TEXT": "AE", "AE-EGO-TEXT": "AE", "MUSAE-TEXT": "MUSAE",
+    "MUSAE-EGO-TEXT": "MUSAE", "LINE2": "LINE", "FEATHER-N": "FEATHER",
+}  # fmt: skip
 _PARAMETERS: dict[str, dict[str, Any]] = {
     "AE-EGO": {"ego": True},
     "MUSAE-EGO": {"ego": True},
+    "AE-TEXT": {"self_scale": False},
+    "AE-EGO-TEXT": {"ego": True, "self_scale": False},
+    "MUSAE-TEXT": {"self_scale": False},
+    "MUSAE-EGO-TEXT": {"ego": True, "self_scale": False},
     "Walklets": {"window": 4},
     "Node2Vec": {"window": 3, "epochs": 5},
     "NetMF": {"window": 5},

@@ -7,23 +7,29 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain, filterfalse
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 from tqdm import tqdm
 
 from hopscale.exceptions import HopscaleError, ParameterError
-from hopscale.paper.experiments import EXPERIMENTS, SUITABLE, Options
+from hopscale.paper.experiments import EXPERIMENTS
 from hopscale.paper.machine import machine
 from hopscale.paper.methods import method
-from hopscale.paper.store import identity, records_of
+from hopscale.paper.options import SUITABLE, Cell, Options
+from hopscale.paper.sources import sources
+from hopscale.paper.store import Record, identity, records_of
 from hopscale.paper.supervised import supervised_model
 
-__all__ = ["describe", "reproduce"]
+__all__ = ["describe", "measure_again", "reproduce"]
 
 # Parameters that the cells set themselves, and the option to use instead.
-_SET_BY_CELLS = {"solver": "solvers", "random_state": "a seed", "n_jobs": "n_jobs of the options", "ego": "methods"}
+_SET_BY_CELLS = {"solver": "solvers", "random_state": "a seed", "n_jobs": "n_jobs of the options"}
+_SET_BY_CELLS |= dict.fromkeys(("ego", "self_scale"), "methods")
 
 
 def reproduce(
@@ -34,7 +40,7 @@ def reproduce(
     say: Callable[[str], object] = lambda _: None,
     progress: bool = False,
 ) -> list[str]:
-    """Measure every cell of the experiments that has not been measured yet.
+    """Measure every cell of the experiments that has not been measured by this code yet.
 
     Parameters
     ----------
@@ -59,9 +65,9 @@ def reproduce(
     for experiment in dict.fromkeys(experiments):
         store, cells = records_of(folder, experiment), list(EXPERIMENTS[experiment](options))
         store.check_writable()  # before any long computation
-        repeats = {identity(record["cell"]): record["repeats"] for record in store.records()}
+        records = {identity(record["cell"]): record for record in store.records()}
         each = {identity(cell.what): cell for cell in cells}  # methods may be listed twice
-        waiting += [(store, cell) for key, cell in each.items() if repeats.get(key, 0) < cell.repeats]
+        waiting += [(store, cell) for key, cell in each.items() if not _is_measured(cell, records.get(key))]
         total += len(cells)
     if not total:
         raise ParameterError(
@@ -89,14 +95,61 @@ def reproduce(
                 say(f"failed: {failures[-1]}")
             else:
                 seconds = time.perf_counter() - start
-                record = {"cell": cell.what, "repeats": cell.repeats, "seconds": seconds, "machine": machine()}
+                record = {"cell": cell.what, "repeats": cell.repeats, **({"fits": cell.fits} if cell.fits > 1 else {})}
+                record |= {"seconds": seconds, "sources": sources(), "machine": machine()}
                 without_nan = json.loads(json.dumps(measured), parse_constant=lambda _: None)
                 store.append({**record, **without_nan})
                 metric, values = next(iter(measured["scores"].items()))
-                headline = f"{metric} {sum(values) / len(values):.3f}, " if isinstance(values, list) else ""
+                headline = f"{metric} {np.mean(values):.3f}, " if isinstance(values, list) else ""
                 say(f"{name}: {headline}{seconds:.1f} s")
             bar.update(cell.cost)
     return failures
+
+
+def measure_again(
+    experiments: Sequence[str], options: Options, folder: Path, count: int, *, say: Callable[[str], object]
+) -> list[str]:
+    """Measure cells once more, drawn at random, with new fits, and return those whose scores are not the same.
+
+    Cells are drawn among those that this code has measured with these options; seconds are not compared.
+    """
+    _check(experiments, options)
+    with TemporaryDirectory() as new:
+        known: list[tuple[Cell, Record]] = []
+        for experiment in dict.fromkeys(experiments):
+            records = {identity(record["cell"]): record for record in records_of(folder, experiment).records()}
+            cells = EXPERIMENTS[experiment](replace(options, cache=Path(new)))
+            found = [(cell, records.get(identity(cell.what))) for cell in cells]
+            known += [(cell, record) for cell, record in found if record and _is_same_size(cell, record)]
+        if not known:
+            raise ParameterError(
+                f"there is nothing to measure again: no record in {folder / 'records'} is of this code"
+            )
+        differences = []
+        for place in np.random.default_rng().permutation(len(known))[:count].tolist():
+            cell, record = known[place]
+            scores = json.loads(json.dumps(cell.measure()["scores"]), parse_constant=lambda _: None)
+            same = _without_seconds(scores) == _without_seconds(record["scores"])
+            say(f"{describe(cell.what)}: {'the same' if same else 'differs'}")
+            differences += [] if same else [f"{describe(cell.what)}: scores differ from those of the record"]
+    return differences
+
+
+def _is_same_size(cell: Cell, record: Record) -> bool:
+    """Whether a record of scores has exactly what a cell would measure now."""
+    size = record["repeats"] == cell.repeats and record.get("fits", 1) == cell.fits
+    return size and _is_measured(cell, record) and bool(_without_seconds(record["scores"]))
+
+
+def _without_seconds(scores: dict[str, Any]) -> dict[str, Any]:
+    return {metric: values for metric, values in scores.items() if metric != "seconds"}
+
+
+def _is_measured(cell: Cell, record: Record | None) -> bool:
+    """Whether there is a record of a cell, by the code as it is, with as many repeats and fits as are asked for."""
+    if record is None or record.get("sources") != sources():
+        return False
+    return bool(record["repeats"] >= cell.repeats and record.get("fits", 1) >= cell.fits)
 
 
 @contextmanager

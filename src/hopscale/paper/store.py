@@ -8,15 +8,16 @@ from __future__ import annotations
 import csv
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from hopscale.atomic import check_writable, wait_for_lock
 from hopscale.exceptions import FileFormatError, OutputError
-from hopscale.io.atomic import check_writable, wait_for_lock
 
-__all__ = ["Measurements", "Record", "Store", "identity", "records_of", "reference_values"]
+__all__ = ["Measurements", "Record", "Store", "contains", "identity", "records_of", "reference_values"]
 
 Record = dict[str, Any]
 
@@ -30,19 +31,34 @@ def identity(cell: Mapping[str, Any]) -> str:
     return json.dumps(cell, sort_keys=True)
 
 
+def contains(record: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether a record was made by the same code as another of its cell, and has more repeats or fits, and none fewer.
+
+    >>> contains({"repeats": 10, "sources": "a"}, {"repeats": 5, "sources": "a"})
+    True
+    >>> contains({"repeats": 10, "sources": "a"}, {"repeats": 5, "sources": "b"})
+    False
+    """
+    mine, theirs = ((each["repeats"], each.get("fits", 1)) for each in (record, other))
+    longer = mine != theirs and mine[0] >= theirs[0] and mine[1] >= theirs[1]
+    return longer and record.get("sources") == other.get("sources")
+
+
 class Store:
     """The records of one experiment, in one file.
 
-    A record has ``cell`` (what was requested), ``repeats`` (number of splits or runs) and ``scores``, lists of that
-    length. Repeats are seeded by their number: of two records of a cell, the longer one contains the shorter one and
-    replaces it.
+    A record has ``cell`` (what was requested), ``repeats`` (number of splits or runs), ``scores``, lists of that
+    length, and ``sources``, the hash of the code that made it; records from before there was one have none. With
+    several ``fits``, seeded one after the other, there is a list of scores for each. Repeats and fits are seeded by
+    their number: of two records of a cell by the same code, the longer one contains the shorter one and replaces it.
+    Of those by different code the later one counts.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def records(self) -> list[Record]:
-        """The longest record of every cell, in the order in which cells were first measured.
+        """The record of every cell that counts, in the order in which cells were first measured.
 
         An incomplete last line, left by an interruption, is ignored.
         """
@@ -51,13 +67,13 @@ class Store:
         for number, line in enumerate(lines[:-1], start=1):
             try:
                 record = json.loads(line)
-                key, repeats = identity(dict(record["cell"])), int(record["repeats"])
+                key, _ = identity(dict(record["cell"])), int(record["repeats"])
             except (ValueError, KeyError, TypeError) as error:
                 raise FileFormatError(
                     f"{self.path}, line {number}: this is no record of an experiment ({error}); remove the line "
                     "or choose another folder"
                 ) from error
-            if key not in kept or repeats >= kept[key]["repeats"]:
+            if key not in kept or not contains(kept[key], record):
                 kept[key] = record
         return list(kept.values())
 
@@ -93,11 +109,21 @@ def records_of(folder: Path, experiment: str) -> Store:
 class Measurements:
     """Records of an experiment, looked up by what they measure.
 
-    Records with the paper's parameters come before those with others.
+    Records with the paper's parameters come before those with others. Each has ``marks``, which a page shows beside its
+    figures: † for other parameters than the paper's, ° for fewer repeats than other cells of the experiment have, ‡ for
+    other ``sources`` than those of most cells.
     """
 
     def __init__(self, records: Iterable[Record]) -> None:
-        self.records = sorted(records, key=lambda record: bool(record["cell"].get("parameters")))
+        found = sorted(records, key=lambda record: bool(record["cell"].get("parameters")))
+        self.sources = Counter(record.get("sources") for record in found).most_common()
+        self.repeats = max((record["repeats"] for record in found), default=0)
+        self.records = [{**record, "marks": self._marks(record)} for record in found]
+
+    def _marks(self, record: Record) -> str:
+        marks = "†" if record["cell"].get("parameters") else ""
+        marks += "°" if record["repeats"] < self.repeats else ""
+        return marks + ("‡" if record.get("sources") != self.sources[0][0] else "")
 
     def all(self, **what: Any) -> list[Record]:
         """The records whose cells have these values."""

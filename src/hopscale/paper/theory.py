@@ -1,6 +1,6 @@
 """The paper's theorems as a measurement: how far G·Hᵀ is from the matrix that it should factorise.
 
-Theorem 1 (AE) and 2 (MUSAE): with as many dimensions as the matrix has, skip-gram with negative sampling tends to
+Theorems 1 (MUSAE) and 2 (AE): with as many dimensions as the matrix has, skip-gram with negative sampling tends to
 log(c·PʳF·E⁻¹) − log b as the corpus grows. The direct solver takes the positive part of the matrix without log b
 and cuts it to d dimensions; its distance is then what Eckart and Young allow.
 """

@@ -112,6 +112,7 @@ class GraphClassifier(_Fitted, GraphPredictor, NodeClassifier):
     landmarks: int = parameter(1000, whole, least=2)
 
     heads = ("logistic", "kernel")
+    metric = "accuracy"
 
     def _families(self, kind: InputKind, kinds: Sequence[InputKind], n_train: int, seed: int) -> Sequence[HeadFamily]:
         tried = {"logistic": Logistic(), "kernel": Kernel(landmarks=self.landmarks, seed=seed)}

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from hopscale.exceptions import ParameterError
 from hopscale.io.name_bytes import encoded_names
 from hopscale.io.tensor_file import with_prefix
-from hopscale.models.base import NodeEmbedding
+from hopscale.models.base import OF_THIS_MACHINE, NodeEmbedding
 from hopscale.models.files import (
     READERS,
     ModelFile,
@@ -135,7 +135,8 @@ def _settings_of(embedder: NodeEmbedding | None) -> dict[str, Any] | None:
         return None
     check_known(embedder)
     check_savable(embedder)
-    return {"model": type(embedder).__name__, "parameters": embedder.get_params(deep=False)}
+    kept = {name: value for name, value in embedder.get_params(deep=False).items() if name not in OF_THIS_MACHINE}
+    return {"model": type(embedder).__name__, "parameters": kept}
 
 
 def _restored(file: ModelFile) -> GraphPredictor:
@@ -148,7 +149,7 @@ def _restored(file: ModelFile) -> GraphPredictor:
     model.feature_names_ = file.names("feature_names")
     model.encoder_ = stored_encoder(file)
     model.train_ = _training_nodes(file, n)
-    model.report_ = stored_report(file)
+    model.report_ = stored_report(file, model.metric)
     model.graph_digest_ = file.fact("graph_digest")
     if not isinstance(model.graph_digest_, str):
         raise file.wrong("'graph_digest' is no text")

@@ -29,7 +29,7 @@ from hopscale.supervised.base import SupervisedModel
 from hopscale.supervised.evidence import Evidence, evidence
 from hopscale.supervised.heads.base import Head, HeadFamily, LinearHead
 from hopscale.supervised.inputs import Design, InputKind, Inputs
-from hopscale.supervised.selection import Report, fold_numbers, ranked
+from hopscale.supervised.selection import Metric, Report, fold_numbers, ranked
 from hopscale.supervised.trials import Folds, Trial
 
 __all__ = ["GraphPredictor"]
@@ -72,6 +72,7 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
     landmarks: int = parameter(2000, whole, least=2)
 
     heads: ClassVar[tuple[str, ...]]  # that can be asked for
+    metric: ClassVar[Metric]  # by which candidates are compared
 
     # What classes and values do differently.
 
@@ -141,7 +142,7 @@ class GraphPredictor(_Fitted, SupervisedModel, abstract=True):
                     engine.say(f"{trial.best.score:.4f}  {trial.best}")
             order = ranked([candidate for trial in trials for candidate in trial.candidates])
             trial = next(trial for trial in trials if trial.best is order[0])
-            self.report_ = Report(order, order[0], self._baseline(Y), len(rows), count)
+            self.report_ = Report(order, order[0], self._baseline(Y), len(rows), count, self.metric)
             engine.say(str(self.report_))
             self.inputs_ = trial.inputs
             self.head_, outputs = trial.final()

@@ -75,6 +75,7 @@ class GraphRegressor(GraphPredictor, NodeRegressor):
     """
 
     heads = ("elastic-net", "kernel")
+    metric = "r2"
 
     def _families(self, kind: InputKind, kinds: Sequence[InputKind], n_train: int, seed: int) -> Sequence[HeadFamily]:
         tried = {"elastic-net": ElasticNet(), "kernel": Kernel(landmarks=self.landmarks, seed=seed)}

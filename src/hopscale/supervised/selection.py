@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.supervised.smoothing import CORRECT_ALPHAS, SMOOTH_ALPHAS, Smoothing
 
-__all__ = ["NOTHING_LEARNT", "SMOOTHINGS", "STRENGTHS", "Candidate", "Report", "fold_numbers", "ranked"]
+__all__ = ["NOTHING_LEARNT", "SMOOTHINGS", "STRENGTHS", "Candidate", "Metric", "Report", "fold_numbers", "ranked"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
+Metric = Literal["accuracy", "r2"]
 
 SMOOTHINGS = tuple(Smoothing(correct, smooth) for smooth in SMOOTH_ALPHAS for correct in CORRECT_ALPHAS)
 
@@ -53,6 +55,8 @@ class Report:
     baseline : float
         Score of always predicting the commonest class, or the mean.
     n_train, n_folds : int
+    metric : {"accuracy", "r2"}
+        What scores are: of classes or of values.
     """
 
     candidates: list[Candidate]
@@ -60,6 +64,7 @@ class Report:
     baseline: float
     n_train: int
     n_folds: int
+    metric: Metric
 
     def __str__(self) -> str:
         """A table of the best candidate of each kind."""
@@ -78,9 +83,9 @@ class Report:
     def is_better(self) -> bool:
         """Whether the score is above the baseline by more than two standard errors."""
         score = min(max(self.chosen.score, 0.0), 1.0)
-        if self.baseline:  # the share of a class; of values it is 0
+        if self.metric == "accuracy":
             error = math.sqrt(score * (1 - score) / self.n_train)
-        else:  # of R², from large samples
+        else:  # from large samples
             error = 2 * math.sqrt(score) * (1 - score) / math.sqrt(self.n_train)
         return self.chosen.score - self.baseline > 2 * error
 

@@ -18,7 +18,7 @@ from hopscale.supervised.heads.elastic_net import ElasticNetHead
 from hopscale.supervised.heads.kernel import KernelHead
 from hopscale.supervised.heads.logistic_head import LogisticHead
 from hopscale.supervised.inputs import Design, InputKind, Inputs
-from hopscale.supervised.selection import STRENGTHS, Candidate, Report
+from hopscale.supervised.selection import STRENGTHS, Candidate, Metric, Report
 
 __all__ = [
     "REAL",
@@ -90,12 +90,16 @@ def report_state(report: Report) -> dict[str, Any]:
     return {**_record(report), "candidates": list(map(_record, report.candidates))}
 
 
-def stored_report(file: TensorFile) -> Report:
-    """The report in a file."""
+def stored_report(file: TensorFile, metric: Metric) -> Report:
+    """The report in a file of a model with such scores; early files do not name the metric."""
     given = file.fact("report")
     names = {each.name for each in fields(Report)}
+    if isinstance(given, dict):
+        given = {"metric": metric, **given}
     if not isinstance(given, dict) or not isinstance(given.get("candidates"), list) or set(given) != names:
         raise file.wrong(f"'report' is not an object of {', '.join(sorted(names))}")
+    if given["metric"] != metric:
+        raise file.wrong(f"'report' has scores of {in_short(given['metric'])}, and this model's are of {metric!r}")
     candidates = [_stored_record(file, Candidate, each) for each in given["candidates"]]
     chosen = _stored_record(file, Candidate, given["chosen"])
     if chosen not in candidates:
@@ -107,7 +111,7 @@ def stored_report(file: TensorFile) -> Report:
     if not all(type(count) is int and 0 < count < 2**63 for count in counts):
         raise file.wrong("'report' does not count training nodes and folds")
     [baseline] = stored_numbers(file, "'baseline'", [given["baseline"]], 1)
-    return Report(candidates, chosen, baseline, *counts)
+    return Report(candidates, chosen, baseline, *counts, metric)
 
 
 # Classes.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hopscale.compute import Operator, Threads
 from hopscale.compute.threads import ranges
-from hopscale.supervised.heads.base import Head, HeadFamily
+from hopscale.supervised.heads.base import Head, HeadFamily, TrainingParts
 from hopscale.supervised.inputs import Design, Inputs
 from hopscale.supervised.selection import SMOOTHINGS, Candidate, ranked
 from hopscale.supervised.smoothing import CORRECT_ALPHAS, SMOOTH_ALPHAS, Smoothing, corrected, smoothed
@@ -85,6 +85,10 @@ class Folds:
                     found[Smoothing(correct, smooth)][here] = by_fold[self.rows[here], self.fold[here] - numbers[0]]
         return found
 
+    def parts(self, train: Design, without: Sequence[int], start: Head | None = None) -> TrainingParts:
+        """What heads are trained on: the rows of the training nodes, each time without a fold."""
+        return TrainingParts(train, self.targets, self.fold, without, self.engine, start)
+
     def _placed(self, values: Array) -> Array:
         """Values of the training nodes in an array of all nodes."""
         everywhere = np.zeros((self.n_nodes, values.shape[1]))
@@ -108,10 +112,9 @@ class Trial:
         heads = self._best_of_path(train, choosing, loss, done)
         if choosing < folds.count:
             path = replace(self.family, strengths=(heads[0].strength,)).path
-            shared = (train, folds.targets, folds.fold)
             # A head starts from none that has seen the fold that it is scored on.
-            heads += next(path(*shared, range(choosing, folds.count), folds.engine))
-            heads += next(path(*shared, [_NO_FOLD], folds.engine, heads[0]))
+            heads += next(path(folds.parts(train, range(choosing, folds.count))))
+            heads += next(path(folds.parts(train, [_NO_FOLD], heads[0])))
             self.out_of_fold = self._held_out_outputs(train, heads[:-1])
         *heads, self._head = heads
         by_smoothing = {Smoothing(): self.out_of_fold}
@@ -131,7 +134,7 @@ class Trial:
         without = [*range(choosing), _NO_FOLD] if choosing == folds.count else list(range(choosing))
         held_out = folds.fold < choosing
         least, best = np.inf, []
-        for tried, heads in enumerate(family.path(train, folds.targets, folds.fold, without, folds.engine), 1):
+        for tried, heads in enumerate(family.path(folds.parts(train, without)), 1):
             outputs = self._held_out_outputs(train, heads[:choosing])
             now = loss(outputs[held_out], folds.targets[held_out])
             if now < least:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from hopscale.checks import choice, number, whole
+from hopscale.compute.threads import checkpoint, ranges
 from hopscale.datasets.generators import unordered_pairs
 from hopscale.io import as_graph
 from hopscale.supervised.heads.logistic import fit_logistic
@@ -24,6 +25,7 @@ Array = NDArray[np.float64]
 Nodes = NDArray[np.int64]
 Pairs = tuple[Nodes, Nodes, NDArray[np.bool_]]  # both ends, and which pairs are edges
 
+_PAIRS = 1 << 13  # combined at once: bounds the copies of vectors, and an interruption is heeded after each such piece
 _OPERATORS: dict[str, Callable[[Array, Array], Array]] = {
     "hadamard": lambda a, b: a * b,
     "average": lambda a, b: (a + b) / 2,
@@ -141,9 +143,18 @@ def _train_and_test_pairs(
 
 
 def _trained(operator: str, *, vectors: Array, train: Pairs, test: Pairs, C: float, standardize: bool) -> Array:
-    X_train, X_test = (_OPERATORS[operator](vectors[u], vectors[v]) for u, v, _ in (train, test))
+    X_train, X_test = (_combined(operator, vectors, pairs) for pairs in (train, test))
     fit = fit_logistic(X_train, train[2].astype(np.int64), 2, C=C, standardize=standardize)
     return fit.probabilities(X_test)[:, 1]
+
+
+def _combined(operator: str, vectors: Array, pairs: Pairs) -> Array:
+    u, v, _ = pairs
+    combined = np.empty((len(u), vectors.shape[1]))
+    for begin, end in ranges(len(u), _PAIRS):
+        checkpoint()
+        combined[begin:end] = _OPERATORS[operator](vectors[u[begin:end]], vectors[v[begin:end]])
+    return combined
 
 
 def _untrained(vectors: Array, degrees: Array, test: Pairs) -> dict[str, Array]:

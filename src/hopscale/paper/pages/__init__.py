@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from hopscale.atomic import replacing
 from hopscale.checks import choice
-from hopscale.io.atomic import replacing
-from hopscale.paper.pages import curves, scores, supervised, tables
+from hopscale.paper.pages import claims, curves, runtime, scores, summary, supervised, tables
 from hopscale.paper.pages.layout import draw, explained_marks
-from hopscale.paper.store import Measurements, records_of
+from hopscale.paper.store import Measurements, Record, records_of
 
-__all__ = ["render"]
+__all__ = ["mixed_sources", "render"]
 
 # The lines of a page, from the measurements and its folder; and its plot, where there is one.
 PAGES: dict[str, tuple[Callable[[Measurements, Path], list[str]], Callable[[Measurements, Any], None] | None]] = {
@@ -21,7 +22,7 @@ PAGES: dict[str, tuple[Callable[[Measurements, Path], list[str]], Callable[[Meas
     "few-shot": (tables.few_shot_page, tables.few_shot_plot),
     "regression": (partial(scores.page, "regression"), None),
     "transfer": (tables.transfer_page, tables.transfer_plot),
-    "runtime": (curves.runtime_page, curves.runtime_plot),
+    "runtime": (runtime.page, runtime.plot),
     "densification": (curves.densification_page, curves.densification_plot),
     "theory": (curves.theory_page, curves.theory_plot),
     "link-prediction": (partial(tables.held_out_page, "link-prediction"), None),
@@ -63,7 +64,30 @@ def render(experiments: Sequence[str], folder: Path) -> list[Path]:
         written.append(_write(folder / "overview.md", scores.overview(folder)))
         if lines := supervised.predictors(folder):
             written.append(_write(folder / "predictors.md", lines))
+    if written:
+        written.append(_write(folder / "claims.md", claims.page(folder)))
+        written.append(_write(folder / "summary.md", summary.page(folder)))
     return written
+
+
+def mixed_sources(experiments: Sequence[str], folder: Path) -> str | None:
+    """What is wrong with records of experiments that were not all made by the same code; None if they were."""
+    records: list[Record] = []
+    for experiment in experiments:
+        records += records_of(folder, experiment).records()
+    groups = Counter(record.get("sources") for record in records).most_common()
+    if len(groups) < 2:
+        return None
+    others = ", ".join(f"{count} by {_named(name)}" for name, count in groups)
+    return (
+        f"the records in {folder / 'records'} were made by different code ({others}): measure all of them again, "
+        "in an empty "
+        "folder, or write pages that mark them by --only-render"
+    )
+
+
+def _named(sources: str | None) -> str:
+    return f"sources `{sources}`" if sources else "sources that were not recorded"
 
 
 def _write(path: Path, lines: Sequence[str]) -> Path:
@@ -73,10 +97,16 @@ def _write(path: Path, lines: Sequence[str]) -> Path:
 
 
 def _footer(measurements: Measurements) -> list[str]:
-    """Meaning of marks, machines and versions."""
+    """Meaning of marks, which code measured what, machines and versions."""
     marks = explained_marks(measurements.records)
+    sources = []
+    for name, count in measurements.sources:
+        of = [record for record in measurements.records if record.get("sources") == name]
+        commits = sorted({record["machine"]["commit"] for record in of if "commit" in record["machine"]})
+        at = f" (commit {', '.join(commits)})" if commits else ""
+        sources.append(f"{count} cells were measured by {_named(name)}{at}.")
     machines = []
     for m in (record["machine"] for record in measurements.records):
         versions = ", ".join(f"{name} {version}" for name, version in m["versions"].items())
         machines.append(f"Measured on: {m['processor']}, {m['cores']} cores, Python {m['python']}, {versions}.")
-    return [*marks, *([""] if marks else []), *dict.fromkeys(machines)]
+    return [*marks, *([""] if marks else []), *sources, "", *dict.fromkeys(machines)]

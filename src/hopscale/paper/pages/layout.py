@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from hopscale.io.atomic import replacing
-from hopscale.paper.experiments import SUITABLE
+from hopscale.atomic import replacing
+from hopscale.paper.estimates import Estimate, estimate
+from hopscale.paper.options import SUITABLE
 from hopscale.paper.store import Measurements, Record
-from hopscale.tasks.metrics import mean_and_error
 
 __all__ = [
     "COLOURS", "METRICS", "draw", "explained_marks", "mark", "markdown_table", "measured_datasets", "panels_in_a_row",
@@ -48,28 +48,40 @@ def measured_datasets(experiment: str, measurements: Measurements) -> list[str]:
 
 
 def mark(record: Record) -> str:
-    """A dagger for records measured with other parameters than the paper's."""
-    return "†" if record["cell"].get("parameters") else ""
+    """Signs beside the figures of a record, see :class:`hopscale.paper.store.Measurements`."""
+    return str(record["marks"])
 
 
-def explained_marks(records: Iterable[Record]) -> list[str]:
-    """A line that explains the daggers, if there are any."""
-    marked = [record["cell"]["parameters"] for record in records if mark(record)]
+def explained_marks(records: Sequence[Record]) -> list[str]:
+    """Lines that explain the signs that some of the records have."""
+    lines = []
+    marked = [record["cell"]["parameters"] for record in records if "†" in mark(record)]
     settings = {", ".join(f"`{name}={value}`" for name, value in parameters.items()) for parameters in marked}
-    return [f"† with {' or '.join(sorted(settings))} instead of the paper's value."] if settings else []
+    if settings:
+        lines.append(f"† with {' or '.join(sorted(settings))} instead of the paper's value.")
+    if fewer := sorted({record["repeats"] for record in records if "°" in mark(record)}):
+        lines.append(f"° fewer repeats than other cells: {_listed(fewer)}.")
+    if other := [record for record in records if "‡" in mark(record)]:
+        lines.append(f"‡ measured by other sources than most cells: {len(other)} of {len(records)}.")
+    return lines
 
 
-def score_text(record: Record | None, metric: str, reference: dict[str, Any] | None = None) -> str:
+def _listed(values: Iterable[Any]) -> str:
+    *first, last = map(str, values)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def score_text(record: Record | None, metric: str, test_share: float = 0.0, reference: Estimate | None = None) -> str:
     """Mean ± standard error and, in brackets, the difference from the paper's value in standard errors of both."""
     if record is None:
         return "–"
-    mean, error = mean_and_error(record["scores"][metric])
-    text = f"{mean:.3f}{mark(record)}"
-    if np.isnan(error):
+    found = estimate(record["scores"][metric], test_share)
+    text = f"{found.mean:.3f}{mark(record)}"
+    if np.isnan(found.error):
         return text
-    text += f" ± {error:.3f}"
-    spread = np.hypot(error, reference["standard_error"]) if reference else 0
-    return f"{text} ({(mean - reference[metric]) / spread:+.1f})" if reference and spread else text
+    text += f" ± {found.error:.3f}"
+    apart = found.minus(reference).in_errors if reference else np.nan
+    return text if np.isnan(apart) else f"{text} ({apart:+.1f})"
 
 
 def draw(plot: Callable[[Measurements, Any], None], measurements: Measurements, path: Path) -> list[Path]:

@@ -6,14 +6,23 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from hopscale.paper.pages.layout import METRICS, mark, markdown_table, measured_datasets, score_text, table
+from hopscale.paper.estimates import TEST_SHARES, estimate, paired, published
+from hopscale.paper.pages.layout import (
+    METRICS,
+    explained_marks,
+    mark,
+    markdown_table,
+    measured_datasets,
+    score_text,
+    table,
+)
 from hopscale.paper.store import Measurements, Record, records_of, reference_values
 from hopscale.paper.supervised import OURS, WAY, rows_of
-from hopscale.tasks.metrics import mean_and_error
 
 __all__ = ["predictors", "supervised_part"]
 
 _EXPLANATIONS = "networks.md"  # a page written by hand, where there is one
+_APART = ["method", "data set", "published", "measured", "difference", "standard errors"]
 _RIVALS = {"classification": "supervised method", "regression": "method"}  # whose best figure ours is set beside
 
 
@@ -24,41 +33,46 @@ def supervised_part(
     records = measurements.all(solver=WAY)
     if not records:
         return []
-    published = _published(experiment, metric)
+    references, share = _published(experiment, metric), TEST_SHARES[experiment]
     datasets = measured_datasets(experiment, Measurements(records))
-    rows, apart, compared = [], [], 0
+    rows, apart, compared, level = [], [], 0, 0
     for name in rows_of(experiment):
         row = [name]
         for dataset in datasets:
             record = measurements.get(solver=WAY, method=name, dataset=dataset)
-            reference = published.get((name, dataset))
+            reference = references.get((name, dataset))
             text = f"{reference[metric]:.3f} / " if reference else "– / "
-            row.append(text + (f"{score_text(record, metric)} ({_seconds(record)})" if record else "–"))
+            row.append(text + (f"{score_text(record, metric, share)} ({_seconds(record)})" if record else "–"))
             if record and reference and name not in OURS:
                 compared += 1
-                mean = mean_and_error(record["scores"][metric])[0]
-                difference = mean - reference[metric]
-                if abs(difference) > tolerance:
-                    apart.append([name, dataset, f"{reference[metric]:.3f}", f"{mean:.3f}", f"{difference:+.3f}"])
+                here, theirs = estimate(record["scores"][metric], share), published(reference, metric)
+                difference = here.minus(theirs)
+                level += difference.verdict == "level"
+                if abs(difference.mean) > tolerance:
+                    told = [f"{difference.mean:+.3f}", f"{difference.in_errors:+.1f}"]
+                    apart.append([name, dataset, str(theirs), str(here), *told])
         if any(not text.endswith("–") for text in row[1:]):
             rows.append(row)
     splits = " or ".join(map(str, sorted({record["repeats"] for record in records})))
     text = (
-        f"Trained on labels anew for each of {splits} splits, the same as below: published / measured ± standard error "
-        f"(seconds of a training). {_places(records)} Published beside ours is the best figure of any published "
-        f"{_RIVALS[experiment]}."
+        f"Trained on labels anew for each of {splits} splits, the first of those below: published / measured ± "
+        "standard "
+        f"error, corrected likewise (seconds of a training). {_places(records)} Published beside ours is the best "
+        "figure of "
+        f"any published {_RIVALS[experiment]}."
     )
     lines = table("Supervised", ["method", *datasets], rows, text)
     if compared:
-        below = sum(row[-1].startswith("-") for row in apart)
+        below = sum(row[-2].startswith("-") for row in apart)
         reasons = f"; [why]({_EXPLANATIONS})" if (folder / _EXPLANATIONS).exists() else ""
         lines += [
-            f"{compared - len(apart)} of {compared} figures are within {tolerance:g} of the published ones, "
-            f"{len(apart) - below} are above and {below} below{reasons}{':' if apart else '.'}",
+            f"{compared - len(apart)} of {compared} figures are reproduced within {tolerance:g} of the published ones, "
+            f"{len(apart) - below} are above and {below} below; {level} are within two standard errors{reasons}"
+            f"{':' if apart else '.'}",
             "",
         ]
     if apart:
-        lines += [*markdown_table(["method", "data set", "published", "measured", "difference"], apart), ""]
+        lines += [*markdown_table(_APART, apart), ""]
     return lines + _ours_against_the_best(experiment, metric, measurements)
 
 
@@ -100,51 +114,54 @@ def _ours_against_the_best(experiment: str, metric: str, measurements: Measureme
     if all(row[-1] == "–" for row in rows):
         return table(f"{own} against the best", header[:4], [row[:4] for row in rows])
     text = (
-        "The best measured has the highest mean among methods that were trained; the difference is a mean ± standard "
-        "error over the splits that both have."
+        "The best measured has the highest mean among methods that were trained; the last difference is a mean ± "
+        "corrected standard error over the splits that both have."
     )
     return table(f"{own} against the best", header, rows, text)
 
 
 def predictors(folder: Path) -> list[str]:
     """GraphClassifier and GraphRegressor beside the best on all data sets, from the records in a folder."""
-    rows = []
+    rows, shown = [], []
     for experiment, metric in METRICS.items():
         measurements = Measurements(records_of(folder, experiment).records())
+        shown += measurements.all(solver=WAY)
         own, found = _beside_the_best(experiment, metric, measurements)
         name = "F1" if metric == "micro_f1" else "R²"
         rows += [[dataset, f"{own}, {name}", score, best, *rest[1:]] for dataset, score, best, *rest in found]
     header = ["data set", "model, metric", "measured", "best published", "best network, measured", "difference"]
-    return markdown_table(header, rows) if rows else []
+    return [*markdown_table(header, rows), "", *explained_marks(shown)] if rows else []
 
 
 def _beside_the_best(experiment: str, metric: str, measurements: Measurements) -> tuple[str, list[list[str]]]:
     """The name of ours, and its score, the best published and the best measured of each data set."""
     others = [name for name in rows_of(experiment) if name not in OURS]
     (own,) = (name for name in rows_of(experiment) if name in OURS)
-    published, rows = _published(experiment, metric), []
+    references, share, rows = _published(experiment, metric), TEST_SHARES[experiment], []
     for dataset in measured_datasets(experiment, measurements):
         record = measurements.get(solver=WAY, method=own, dataset=dataset)
         if record is None:
             continue
-        mean, error = mean_and_error(record["scores"][metric])
-        row = [dataset, f"{mean:.3f}{mark(record)} ± {error:.3f}"]
-        best = published.get((own, dataset))
-        row += [f"{best[metric]:.3f} ({best['method']})", f"{mean - best[metric]:+.3f}"] if best else ["–", "–"]
+        here, best = estimate(record["scores"][metric], share), references.get((own, dataset))
+        row = [dataset, f"{here.mean:.3f}{mark(record)} ± {here.error:.3f}"]
+        if best:
+            difference = here.minus(published(best, metric))
+            row += [f"{best[metric]:.3f} ({best['method']})", f"{difference.mean:+.3f} ({difference.in_errors:+.1f})"]
+        else:
+            row += ["–", "–"]
         rivals = [found for name in others if (found := measurements.get(solver=WAY, method=name, dataset=dataset))]
-        rows.append(row + _difference(record, rivals, metric))
+        rows.append(row + _difference(record, rivals, metric, share))
     return own, rows
 
 
-def _difference(record: Record, rivals: Iterable[Record], metric: str) -> list[str]:
+def _difference(record: Record, rivals: Iterable[Record], metric: str, test_share: float) -> list[str]:
     """The best rival, and by how much a record is above it on the splits that both have, which are the first ones."""
-    best = max(rivals, key=lambda rival: mean_and_error(rival["scores"][metric])[0], default=None)
+    best = max(rivals, key=lambda rival: estimate(rival["scores"][metric]).mean, default=None)
     if best is None:
         return ["–", "–"]
     theirs = best["scores"][metric]
-    pairs = list(zip(record["scores"][metric], theirs, strict=False))
-    mean, error = mean_and_error([mine - other for mine, other in pairs])
+    difference, splits = paired(record["scores"][metric], theirs, test_share)
     return [
-        f"{mean_and_error(theirs)[0]:.3f} ({best['cell']['method']})",
-        f"{mean:+.4f} ± {error:.4f} ({len(pairs)} splits)",
+        f"{estimate(theirs).mean:.3f}{mark(best)} ({best['cell']['method']})",
+        f"{difference.mean:+.4f} ± {difference.error:.4f} ({splits} splits)",
     ]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hopscale.compute import Threads
 from hopscale.supervised.inputs import Design
 
-__all__ = ["Head", "HeadFamily", "LinearHead"]
+__all__ = ["Head", "HeadFamily", "LinearHead", "TrainingParts"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -37,6 +37,32 @@ class LinearHead(Head):
         """Weight of each column of the design, and intercept, of the score of a class or value."""
 
 
+@dataclass(frozen=True, eq=False)
+class TrainingParts:
+    """Rows of a design with their targets, and the parts of them that heads are trained on.
+
+    Attributes
+    ----------
+    design : Design
+    targets : ndarray of shape (n, k)
+        A one for the class of each row of the design and zeros elsewhere, or a value.
+    fold : ndarray of shape (n,)
+        Number of each row's fold.
+    without : sequence of int
+        The fold that each part leaves out; -1 leaves out none.
+    engine : Threads
+    start : Head, optional
+        A head whose weights to start from, which may save time; not one that has seen a fold to leave out.
+    """
+
+    design: Design
+    targets: Array
+    fold: Indices
+    without: Sequence[int]
+    engine: Threads
+    start: Head | None = None
+
+
 @dataclass(frozen=True)
 class HeadFamily(ABC):
     """Heads that differ in how strongly they are regularised."""
@@ -47,27 +73,5 @@ class HeadFamily(ABC):
     strengths: tuple[float, ...] = ()  # that are tried, in this order
 
     @abstractmethod
-    def path(
-        self,
-        design: Design,
-        targets: Array,
-        fold: Indices,
-        without: Sequence[int],
-        engine: Threads,
-        start: Head | None = None,
-    ) -> Iterator[list[Head]]:
-        """For each strength, a head for each entry of ``without``: one that is trained on all rows but that fold's.
-
-        Parameters
-        ----------
-        design : Design
-        targets : ndarray of shape (n, k)
-            A one for the class of each row of the design and zeros elsewhere, or a value.
-        fold : ndarray of shape (n,)
-            Number of each row's fold.
-        without : sequence of int
-            Folds to leave out, one for each head; -1 leaves out none.
-        engine : Threads
-        start : Head, optional
-            A head whose weights to start from, which may save time; not one that has seen a fold to leave out.
-        """
+    def path(self, parts: TrainingParts) -> Iterator[list[Head]]:
+        """For each strength, a head for each part."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import methodcaller
 
@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import enet_path
 
-from hopscale.compute import Threads
 from hopscale.compute.threads import checkpoint
-from hopscale.supervised.heads.base import Head, HeadFamily, LinearHead
+from hopscale.supervised.heads.base import Head, HeadFamily, LinearHead, TrainingParts
 from hopscale.supervised.inputs import Design
 
 __all__ = ["ElasticNet", "ElasticNetHead"]
@@ -57,19 +56,12 @@ class ElasticNet(HeadFamily):
     name = "elastic-net"
     kinds = ("vectors",)
 
-    def path(
-        self,
-        design: Design,
-        targets: Array,
-        fold: Indices,
-        without: Sequence[int],
-        engine: Threads,
-        start: Head | None = None,
-    ) -> Iterator[list[Head]]:
+    def path(self, parts: TrainingParts) -> Iterator[list[Head]]:
         """Heads for each α."""
-        parts = [_Part(design.dense, targets[:, 0], fold != left_out) for left_out in without]
+        X, y = parts.design.dense, parts.targets[:, 0]
+        moments = [_Part(X, y, parts.fold != left_out) for left_out in parts.without]
         for alpha in self.strengths:
-            yield list(engine.map(methodcaller("head", alpha), parts))
+            yield list(parts.engine.map(methodcaller("head", alpha), moments))
 
 
 class _Part:

@@ -10,7 +10,7 @@ which is kernel ridge regression itself where every training node is a landmark,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from hopscale.compute import Threads
 from hopscale.compute.threads import checkpoint, ranges
-from hopscale.supervised.heads.base import Head, HeadFamily
+from hopscale.supervised.heads.base import Head, HeadFamily, TrainingParts
 from hopscale.supervised.inputs import Design
 
 __all__ = ["Kernel", "KernelHead"]
@@ -67,25 +66,18 @@ class Kernel(HeadFamily):
 
     name = "kernel"
 
-    def path(
-        self,
-        design: Design,
-        targets: Array,
-        fold: Indices,
-        without: Sequence[int],
-        engine: Threads,
-        start: Head | None = None,
-    ) -> Iterator[list[Head]]:
+    def path(self, parts: TrainingParts) -> Iterator[list[Head]]:
         """Heads for each λ; the landmarks of all of them are the same, drawn without a look at the targets."""
+        design, fold, engine = parts.design, parts.fold, parts.engine
         random = np.random.default_rng([self.seed, len(design)])
         chosen = np.sort(random.choice(len(design), min(self.landmarks, len(design)), replace=False))
         landmarks = _directions(design.take(chosen))
         scale = _median_distance(landmarks)
-        Y = np.hstack([targets, np.ones((len(targets), 1))])
+        Y = np.hstack([parts.targets, np.ones((len(design), 1))])
         folds = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
         sums = list(engine.map(lambda rows: _sums(design, Y, rows, landmarks, scale), folds))
         # Added up for each part, and not subtracted from the total, whose rounding a fold of large values would decide.
-        parts = [reduce(add, [each for k, each in enumerate(sums) if k != left_out]) for left_out in without]
+        totals = [reduce(add, [each for k, each in enumerate(sums) if k != left_out]) for left_out in parts.without]
         own = _kernel(landmarks, landmarks, scale)
         jitter = max(_JITTER, _ROUNDING / scale)
         for strength in self.strengths:
@@ -98,7 +90,7 @@ class Kernel(HeadFamily):
                 products = part.products[:, :-1] - part.products[:, -1:] * mean
                 return KernelHead(strength, landmarks, scale, cho_solve(cho_factor(system), products), mean)
 
-            yield list(engine.map(solved, parts))
+            yield list(engine.map(solved, totals))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from hopscale.compute.threads import checkpoint, ranges
+from hopscale.compute.threads import TALL_CHUNK, checkpoint, ranges
 from hopscale.supervised.heads.lbfgs import minimum, product
 
 __all__ = ["LogisticFit", "fit_logistic", "softmax"]
@@ -104,7 +104,7 @@ def fit_logistic(
     parts = np.ones((1, n), dtype=bool) if parts is None else parts
     # The intercept is not penalised: centring the columns improves the conditioning and changes nothing else.
     mean, scale = vectors.mean(axis=0), np.ones(d)
-    X = np.hstack([vectors - mean, np.ones((n, 1))])
+    X = _with_intercept(vectors, mean)
     if standardize:
         scale = _moments(X[:, :-1], np.ones((1, n)))[1][0]
         X[:, :-1] /= scale
@@ -144,6 +144,15 @@ def fit_logistic(
     if n_classes > 2:  # adding a constant to all intercepts makes no difference; scikit-learn's have the mean 0
         intercepts = intercepts - np.mean(intercepts, axis=1, where=seen, keepdims=True)
     return LogisticFit(coefficients.transpose(1, 0, 2), intercepts, seen)
+
+
+def _with_intercept(vectors: Array, mean: Array) -> Array:
+    X = np.empty((len(vectors), len(mean) + 1))
+    for begin, end in ranges(len(X), TALL_CHUNK):  # the first writing of gigabytes could not be interrupted
+        checkpoint()
+        np.subtract(vectors[begin:end], mean, out=X[begin:end, :-1])
+        X[begin:end, -1] = 1
+    return X
 
 
 def _preconditioner(X: Array, penalty: Array, C: float, n_classes: int) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from hopscale.compute import Threads
 from hopscale.compute.threads import TALL_CHUNK, checkpoint, ranges
-from hopscale.supervised.heads.base import Head, HeadFamily, LinearHead
+from hopscale.supervised.heads.base import Head, HeadFamily, LinearHead, TrainingParts
 from hopscale.supervised.heads.lbfgs import minimum
 from hopscale.supervised.heads.logistic import softmax
 from hopscale.supervised.inputs import Design
@@ -75,26 +75,18 @@ class Logistic(HeadFamily):
 
     name = "logistic"
 
-    def path(
-        self,
-        design: Design,
-        targets: Array,
-        fold: Indices,
-        without: Sequence[int],
-        engine: Threads,
-        start: Head | None = None,
-    ) -> Iterator[list[Head]]:
+    def path(self, parts: TrainingParts) -> Iterator[list[Head]]:
         """Heads for each C, all parts at once; each starts from the one before."""
-        problem = _Problem(design, targets, fold, without, engine)
-        W = np.zeros((problem.n_scores, len(without), design.n_columns + 1))
-        if isinstance(start, LogisticHead):
-            W += np.vstack([start.weights, start.intercepts]).T[:, None]
+        problem, design, count = _Problem(parts), parts.design, len(parts.without)
+        W = np.zeros((problem.n_scores, count, design.n_columns + 1))
+        if isinstance(parts.start, LogisticHead):
+            W += np.vstack([parts.start.weights, parts.start.intercepts]).T[:, None]
         for C in self.strengths:
             P, excess = problem.preconditioner(C), self.tolerance * C * len(design)
             W = minimum(partial(problem.gradient, C), W.copy(), P, 0.0, excess=excess, memory=_MEMORY)
             yield [
                 LogisticHead(C, W[:, part, :-1].T.copy(), W[:, part, -1].copy(), problem.seen[part])
-                for part in range(len(without))
+                for part in range(count)
             ]
 
 
@@ -105,12 +97,13 @@ class _Problem:
     scores and S parts.
     """
 
-    def __init__(self, design: Design, targets: Array, fold: Indices, without: Sequence[int], engine: Threads) -> None:
+    def __init__(self, parts: TrainingParts) -> None:
+        design, targets, engine = parts.design, parts.targets, parts.engine
         self.n_classes = targets.shape[1]
         self._engine, self._d = engine, design.dense.shape[1]
         self._dense = design.dense.astype(np.float32)
         self._sparse = engine.sparse(design.sparse.astype(np.float32)) if design.sparse.shape[1] else None
-        rows = fold[:, None] != np.asarray(without)
+        rows = parts.fold[:, None] != np.asarray(parts.without)
         self.seen = np.asarray(rows.T.astype(np.float64) @ targets > 0)
         # With a single class there is nothing to tell apart: without rows, all weights are zero.
         rows &= self.seen.sum(axis=1) > 1

@@ -25,7 +25,7 @@ _STEPS = 20  # of the sum that stands for personalised PageRank
 class SIGN(Network):
     """Scalable inception: several averages of the features side by side, and one hidden layer.
 
-    .. math:: Z = \\max(0, [F W_0, \\hat A F W_1, \\dots, \\hat A^p F W_p, \\hat T F W_{p+1}]) \\, W
+    .. math:: Z = \\max(0, [F W_0, \\hat A F W_1, \\ldots, \\hat A^p F W_p, \\hat T F W_{p+1}]) \\, W
 
     where T weights each edge by the number of its triangles.
 

@@ -1,0 +1,119 @@
+r"""Means of scores with standard errors that know that splits overlap and that fits are random.
+
+All splits of an experiment are of the same nodes, so their scores are correlated, and the usual standard error says
+how well the mean over *all* splits of this data set is known, not how well the score is. Both sides of a comparison,
+published and measured, are therefore corrected as Nadeau and Bengio propose, see
+:func:`hopscale.tasks.metrics.mean_and_error`. Where a method was fitted several times, with other seeds, the spread of
+the fits is added:
+
+.. math:: \mathrm{SE}^2 = \left(\frac{1}{k} + \frac{\rho}{1 - \rho}\right) s_\text{splits}^2 + \frac{s_\text{fits}^2}{m}
+
+with k splits, a share ρ of test nodes and m fits; both variances are of means over the other index.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopscale.tasks.metrics import mean_and_error
+
+__all__ = ["LEVEL", "PAPER_SPLITS", "TEST_SHARES", "Estimate", "estimate", "paired", "published"]
+
+PAPER_SPLITS = 100
+LEVEL = 2.0  # standard errors: what is no farther apart is called level
+# Shares of test nodes, edges or entries in splits of the same data. Of removed edges, half of all, a fifth are tested
+# on. There is none for few-shot learning, whose training parts hardly overlap, nor for transfer, which has no splits.
+TEST_SHARES = {"classification": 0.2, "regression": 0.2, "link-prediction": 0.1, "attribute-inference": 0.1}
+
+Scores = Sequence[Any]  # one per split; or such a list for each fit
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean and its standard error, which is NaN where nothing is known of it."""
+
+    mean: float
+    error: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f}" + ("" if math.isnan(self.error) else f" ± {self.error:.3f}")
+
+    def minus(self, other: Estimate) -> Estimate:
+        """The difference of two that were estimated independently of each other.
+
+        >>> Estimate(0.75, 0.03).minus(Estimate(0.5, 0.04))
+        Estimate(mean=0.25, error=0.05)
+        """
+        return Estimate(self.mean - other.mean, math.hypot(self.error, other.error))
+
+    @property
+    def in_errors(self) -> float:
+        """The mean in standard errors; NaN where there is none."""
+        return self.mean / self.error if self.error > 0 else math.nan
+
+    @property
+    def verdict(self) -> str:
+        """Of a difference: "above", "below", or "level" if it is within two standard errors.
+
+        >>> Estimate(0.05, 0.02).verdict, Estimate(0.03, 0.02).verdict
+        ('above', 'level')
+        """
+        if not abs(self.mean) > LEVEL * (0.0 if math.isnan(self.error) else self.error):
+            return "level"
+        return "above" if self.mean > 0 else "below"
+
+
+def estimate(scores: Scores, test_share: float = 0.0) -> Estimate:
+    """Mean and corrected standard error of the scores of a cell.
+
+    >>> str(estimate([0.7, 0.9]))
+    '0.800 ± 0.100'
+    """
+    table = _fits_by_splits(scores)
+    mean, error = mean_and_error(_over_fits(table), test_share=test_share)
+    return Estimate(mean, math.sqrt(error**2 + _variance_of_fits(table)))
+
+
+def paired(first: Scores, second: Scores, test_share: float = 0.0) -> tuple[Estimate, int]:
+    """The mean difference over the splits that both have, which are the first ones, and their number.
+
+    >>> paired([0.5, 0.75, 0.7], [0.25, 0.25])[0].mean
+    0.375
+    """
+    one, two = _fits_by_splits(first), _fits_by_splits(second)
+    common = min(one.shape[1], two.shape[1])
+    one, two = one[:, :common], two[:, :common]
+    mean, error = mean_and_error(list(_over_fits(one) - _over_fits(two)), test_share=test_share)
+    spread = math.sqrt(error**2 + _variance_of_fits(one) + _variance_of_fits(two))
+    return Estimate(mean, spread), common
+
+
+def published(row: Mapping[str, Any], metric: str) -> Estimate:
+    """A figure of the paper; its standard error, over 100 splits of which a fifth is tested on, is corrected as ours.
+
+    >>> str(published({"r2": 0.5, "standard_error": 0.01}, "r2"))
+    '0.500 ± 0.051'
+    """
+    share = TEST_SHARES["classification"]
+    return Estimate(row[metric], row["standard_error"] * math.sqrt(1 + PAPER_SPLITS * share / (1 - share)))
+
+
+def _fits_by_splits(scores: Scores) -> NDArray[np.float64]:
+    return np.atleast_2d(np.array(scores, dtype=np.float64))  # None becomes NaN
+
+
+def _over_fits(table: NDArray[np.float64]) -> Any:
+    """Mean over fits of each split; a split that is NaN in one is NaN."""
+    return table.mean(axis=0)
+
+
+def _variance_of_fits(table: NDArray[np.float64]) -> float:
+    """Variance of the mean over fits, as far as fits differ; 0 for a single one, of which nothing is known."""
+    fits = len(table)
+    return float(np.nanmean(table, axis=1).var(ddof=1)) / fits if fits > 1 else 0.0

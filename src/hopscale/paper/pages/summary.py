@@ -1,0 +1,248 @@
+"""The page ``summary``: where each experiment stands, in sentences whose figures are computed from the records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from hopscale.paper.estimates import TEST_SHARES, estimate
+from hopscale.paper.experiments import RUNTIME_THREADS
+from hopscale.paper.methods import METHODS, SOLVERS
+from hopscale.paper.pages import runtime
+from hopscale.paper.pages.curves import largest_difference
+from hopscale.paper.pages.differences import Records
+from hopscale.paper.pages.headline import HEADLINE, OURS, one_setting, others_ahead, verdicts
+from hopscale.paper.pages.layout import METRICS, measured_datasets
+from hopscale.paper.store import Record, reference_values
+
+__all__ = ["page"]
+
+_PAGES = {
+    "classification": "micro-F1 on seeded splits",
+    "regression": "R² of log traffic on seeded splits",
+    "few-shot": "a few labelled nodes of each class",
+    "transfer": "fit and classifier on one network, tested on another",
+    "densification": "non-zero entries of AʳF",
+    "runtime": "seconds against size",
+    "theory": "distance of G·Hᵀ from the theorems' matrix",
+}
+_SETTINGS = ("dimensions", "window", "walk_length", "walks_per_node", "epochs", "negatives", "learning_rate")
+
+
+def page(folder: Path) -> list[str]:
+    """What was found in each experiment, and sentences on what needs more words."""
+    records = Records(folder)
+    lines = [
+        f"- **[{experiment}]({experiment}.md)**, {what}. {' '.join(_FOUND[experiment](records))}"
+        for experiment, what in _PAGES.items()
+        if records.of(experiment).records
+    ]
+    for title, sentences in (
+        ("Settings", _settings()),
+        ("Solvers", _solvers(records)),
+        ("The text's models", _text_models(records)),
+        ("First splits", _first_splits(records)),
+        ("Hidden features", _hidden_features(records)),
+    ):
+        if text := " ".join(sentences):
+            lines += ["", f"**{title}.** {text}"]
+    return lines
+
+
+def _scores(experiment: str, records: Records) -> Iterator[str]:
+    measurements = records.of(experiment)
+    if found := one_setting(experiment, measurements):
+        yield f"{HEADLINE}, {METHODS[HEADLINE].default_way}, raw vectors: " + verdicts(found).replace(
+            "It is", "it is", 1
+        )
+    behind = [
+        f"{ours['cell']['dataset']} ({theirs['cell']['method']})"
+        for ours, theirs, difference, _ in others_ahead(experiment, measurements)
+        if difference.mean < 0
+    ]
+    if behind:
+        yield f"Other methods measured here are ahead of our four on {_listed(behind)}."
+
+
+def _few_shot(records: Records) -> Iterator[str]:
+    here = records.of("few-shot")
+    curves = {(r["method"], r["dataset"], r["samples_per_class"]): r["micro_f1"] for r in reference_values("few_shot")}
+    for solver in SOLVERS:
+        for pick in (min, max):
+            below, total, k = [], 0, 0
+            for dataset, name in product(here.values("dataset"), OURS):
+                record = here.get(dataset=dataset, method=name, solver=solver)
+                if record is None:
+                    continue
+                k = pick(map(int, record["scores"]["micro_f1"]))
+                theirs = curves.get((name, dataset, k))
+                if theirs is not None:
+                    total += 1
+                    here_mean = estimate(record["scores"]["micro_f1"][str(k)]).mean
+                    below += [f"{name} on {dataset}"] if here_mean < theirs else []
+            if total:
+                told = f": below are {_listed(below)}" if below else ""
+                ahead = f"{total - len(below)} of {total} curves of our four are above the published"
+                yield f"{solver}, k = {k}: {ahead}{told}."
+
+
+def _transfer(records: Records) -> Iterator[str]:
+    rows = {(r["method"], r["source"], r["target"]): r["micro_f1"] for r in reference_values("transfer")}
+    for solver in SOLVERS:
+        above: list[str] = []
+        below: list[str] = []
+        for (name, source, target), theirs in rows.items():
+            what = {"method": name, "source": source, "dataset": target, "solver": solver, "standardize": False}
+            if record := records.of("transfer").get(**what):
+                (above if records.mean(record, "micro_f1") > theirs else below).append(source)
+        if above or below:
+            where = sorted(set(below))
+            told = f"; below from {_listed(where)}" if where else ""
+            bars = len(above) + len(below)
+            yield f"{solver}, raw vectors: {len(above)} of {bars} bars are above the published{told}."
+
+
+def _densification(records: Records) -> Iterator[str]:
+    compared, largest = largest_difference(records.of("densification"))
+    if compared:
+        yield f"All {compared} points are within {largest:.4f}."
+
+
+def _runtime(records: Records) -> Iterator[str]:
+    for way in SOLVERS:
+        ratios = []
+        for name, threads in product(runtime.METHODS, RUNTIME_THREADS):
+            theirs, ours = (
+                runtime.seconds(records.of("runtime"), "nodes", each, name, threads) for each in ("published", way)
+            )
+            if common := set(theirs) & set(ours):
+                ratios.append(theirs[max(common)] / ours[max(common)])
+        if ratios:
+            yield (
+                f"{way}: {min(ratios):.0f} to {max(ratios):.0f} times as quick as published for the largest "
+                "graphs, on another "
+                "machine."
+            )
+
+
+def _theory(records: Records) -> Iterator[str]:
+    found: dict[int, list[float]] = {}
+    for record in records.of("theory").all(varied="walk_length", solver="sgns"):
+        for distances in record["scores"]["distance"].values():
+            found.setdefault(record["cell"]["walk_length"], []).append(estimate(distances).mean)
+    if found:
+        short, long = (float(np.mean(found[pick(found)])) for pick in (min, max))
+        yield (
+            f"Skip-gram: {short:.3f} with walks of {min(found)} steps, {long:.3f} with {max(found)}, mean over "
+            "models and "
+            "scales."
+        )
+
+
+def _settings() -> Iterator[str]:
+    known = METHODS[HEADLINE].build("sgns").settings()
+    told = ", ".join(f"`{name}={known[name]}`" for name in _SETTINGS if name in known)
+    yield f"Models have the paper's parameters, which are their defaults: {told}."
+
+
+def _solvers(records: Records) -> Iterator[str]:
+    ahead: dict[str, list[str]] = {"above": [], "below": []}
+    for experiment, metric in METRICS.items():
+        for dataset in measured_datasets(experiment, records.of(experiment)):
+            pair = [records.cell(experiment, HEADLINE, way, dataset) for way in SOLVERS]
+            if pair[0] and pair[1]:
+                share = TEST_SHARES[experiment]
+                one, two = (estimate(record["scores"][metric], share) for record in pair if record)
+                ahead["above" if one.mean > two.mean else "below"].append(dataset)
+    if any(ahead.values()):
+        yield (
+            f"`pmi` is not `sgns`, only faster: {HEADLINE} on raw vectors scores higher by `pmi` on "
+            f"{_listed(ahead['above'])}, and by `sgns` on {_listed(ahead['below'])}."
+        )
+    sgns = [
+        r for experiment in METRICS for r in records.of(experiment).all(solver="sgns") if r["cell"]["method"] in OURS
+    ]
+    reduced = [record for record in sgns if "†" in record["marks"]]
+    if reduced:
+        yield f"{len(reduced)} of {len(sgns)} cells of skip-gram of our four have fewer walks than the paper's (†)."
+    single = [record for record in sgns if record.get("fits", 1) == 1]
+    if single:
+        yield f"In {len(single)} of them the error knows nothing of the fit, of which there is one."
+
+
+def _text_models(records: Records) -> Iterator[str]:
+    """What the scale of a node's own features is worth, which the text of the paper does not have."""
+    for experiment, metric in METRICS.items():
+        printed = {(r["method"], r["dataset"]): r[metric] for r in reference_values(experiment)}
+        lost = []
+        for name, way in product(OURS, SOLVERS):
+            for dataset in measured_datasets(experiment, records.of(experiment)):
+                pair = [records.cell(experiment, each, way, dataset) for each in (name, f"{name}-TEXT")]
+                if pair[0] and pair[1]:
+                    with_it, without = (records.mean(record, metric) for record in pair if record)
+                    lost.append((with_it - without, f"{name} by {way} on {dataset}", without, name, dataset))
+        if lost:
+            most = max(lost)
+            known = printed.get((most[3], most[4]))
+            beside = f" ({most[2]:.3f}, published {known:.3f})" if known is not None else f" ({most[2]:.3f})"
+            yield (
+                f"Without a scale of the node's own features, {experiment} loses "
+                f"{np.mean([each[0] for each in lost]):.3f} in "
+                f"the mean of {len(lost)} cells, and {most[0]:.3f} with {most[1]}{beside}."
+            )
+
+
+def _first_splits(records: Records) -> Iterator[str]:
+    """How much a score moves from few splits to all of them, where it moves most."""
+    moved: list[tuple[float, float, float, Record]] = []
+    for experiment, metric in METRICS.items():
+        for record in records.of(experiment).records:
+            scores = np.atleast_2d(np.array(record["scores"][metric], dtype=float))
+            if record["cell"]["method"] in OURS and scores.shape[1] >= 10 * 10:
+                first, every = float(scores[:, :10].mean()), float(scores.mean())
+                moved.append((abs(first - every), first, every, record))
+    if moved:
+        _, first, every, record = max(moved, key=lambda each: each[0])
+        cell = record["cell"]
+        vectors = "standardised" if cell["standardize"] else "raw"
+        yield (
+            f"Ten splits can mislead, most of all {cell['method']} by {cell['solver']} on {cell['dataset']}, "
+            f"{vectors} vectors: "
+            f"{first:.3f} on the first ten, {every:.3f} on all."
+        )
+
+
+def _hidden_features(records: Records) -> Iterator[str]:
+    here = records.of("attribute-inference")
+    for way in ("product", "likelihood"):
+        ahead: list[str] = []
+        behind: list[str] = []
+        for dataset in here.values("dataset"):
+            if record := here.get(dataset=dataset, method=HEADLINE, solver="pmi"):
+                area = record["scores"]["roc_auc"]
+                above = estimate(area[way]).mean > estimate(area["popularity"]).mean
+                (ahead if above else behind).append(dataset)
+        if ahead or behind:
+            yield (
+                f"Ranked by the {way}, {HEADLINE} is above popularity on {_listed(ahead)}"
+                + (f" and below on {_listed(behind)}." if behind else ".")
+            )
+
+
+def _listed(names: Iterable[str]) -> str:
+    *first, last = [*names] or ["none"]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+_FOUND = {
+    "classification": lambda records: _scores("classification", records),
+    "regression": lambda records: _scores("regression", records),
+    "few-shot": _few_shot,
+    "transfer": _transfer,
+    "densification": _densification,
+    "runtime": _runtime,
+    "theory": _theory,
+}
