@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from hopscale import AttributedGraph, load
-from hopscale.paper.experiments import REGRESSION
 from hopscale.paper.machine import machine, peak_mib, resident_mib
+from hopscale.paper.options import REGRESSION
 from hopscale.paper.pages.layout import markdown_table
 
 __all__ = [

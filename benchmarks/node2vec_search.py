@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from hopscale import Node2Vec
-from hopscale.paper.experiments import STANDARDIZE
 from hopscale.paper.methods import method
 from hopscale.paper.store import records_of
 from hopscale.tasks import evaluate
 from hopscale.tasks.splits import seeded_split
 from measure import PAPER, REGRESSION, RESULTS, graph_and_target, markdown, measured, write
 
+STANDARDIZE = {"classification": False, "regression": True}
 DATASETS = (
     *("twitch-pt", "cora", "citeseer", "wiki-chameleon", "wiki-squirrel"),
     *("pubmed", "facebook", "wiki-crocodile", "deezer-europe", "github"),

@@ -17,11 +17,16 @@ HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 DOCS = HERE.parent / "docs"
 PAPER = DOCS / "paper"
-PAGES = ("robustness.md", "tables.md", "recipes.md", "networks.md", "choosing-vectors.md")
-SHOWN = (HERE.parent / "README.md", *(DOCS / page for page in PAGES), PAPER / "rivals.md", PAPER / "networks.md")
 
 _BLOCK = re.compile(r"<!-- benchmarks:([a-z0-9_]+) -->\n(.*?)<!-- /benchmarks -->", re.DOTALL)
 _MARK = re.compile(r"<!-- /?benchmarks")
+
+# The README and every page that has a mark.
+SHOWN = tuple(
+    page
+    for page in (HERE.parent / "README.md", *sorted(DOCS.glob("*.md")), *sorted(PAPER.glob("*.md")))
+    if _MARK.search(page.read_text(encoding="utf-8"))
+)
 
 
 def with_results(text: str, *folders: Path) -> str:

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopscale import AttributedGraph
 from hopscale.paper.methods import METHODS
-from hopscale.paper.pages.scores import Shortfall, shortfalls
+from hopscale.paper.pages.headline import Shortfall, shortfalls
 from hopscale.paper.store import Measurements, records_of
 from hopscale.tasks import evaluate
 from libraries import environment, karate, keep, run
@@ -96,16 +96,19 @@ def ways(figure: Shortfall, known: set[str], options: argparse.Namespace) -> Ite
         yield "both", ours(looped(graph), alone, other)
     if figure.method not in LIBRARY:
         return
-    python = environment("karateclub", options.folder)
-    script = LIBRARY[figure.method]
+    place = environment("karateclub", options.folder)
+    script = LIBRARY[figure.method].script
     for epochs in (5, 1) if "{epochs}" in script else (1,):
         way = "library" if epochs == 5 or "{epochs}" not in script else "library, one epoch"
         if way in known:
             continue
+        if place.python is None:
+            yield way, {"failed": place.failed}
+            continue
         with tempfile.TemporaryDirectory() as folder:
             keep(graph, folder)
             call = script.replace("{epochs}", str(epochs))
-            outcome = run(python, call, options.limit, folder, f"{folder}/vectors.npy")
+            outcome = run(place.python, call, options.limit, folder, f"{folder}/vectors.npy")
             if "failed" not in outcome:
                 vectors = np.load(f"{folder}/vectors.npy")
                 outcome["score"] = score(vectors, target, figure.dataset, options.splits)
