@@ -82,6 +82,15 @@ class ForeignEngine:
     def concatenate(self, parts):
         return Opaque(np.vstack([_held(part) for part in parts]))
 
+    def empty(self, rows, columns):
+        return Opaque(np.full((rows, columns), np.nan))
+
+    def put(self, x, columns, part):
+        x._held[:, columns] = _held(part)
+
+    def double(self, x):
+        return Opaque(_held(x))
+
     def tall(self, x):
         return Opaque(_small(x))
 

@@ -7,7 +7,8 @@ import numpy as np
 from hopscale._core import _native
 from hopscale.walks.sampling import noise_layout
 
-F32, F64, I32, I64, U8, U32 = np.float32, np.float64, np.int32, np.int64, np.uint8, np.uint32
+F32, F64, I32, I64 = np.float32, np.float64, np.int32, np.int64
+U8, U16, U32 = np.uint8, np.uint16, np.uint32
 OFFSETS = np.arange(0, 9, 2)
 NEIGHBORS = np.array([1, 3, 0, 2, 1, 3, 0, 2], dtype=I32)
 LAST = noise_layout(np.ones(4)).last
@@ -36,6 +37,38 @@ def panel(offsets=(0, 1, 2, 3, 4), columns=(0, 1, 2, 3), values=(1, 1, 1, 1)):
 
 def panels():
     return _native.Panels([panel(), panel()], 4, 4)
+
+
+def block(width=16, **changed):
+    """One sparse panel, as a hop takes it."""
+    return _native.Panels([panel(**changed)], 4, width)
+
+
+def halves(parts=2, rows=4, width=32):
+    """A dense block in parts of columns."""
+    return np.zeros((parts, rows, width), U16)
+
+
+def rows():
+    """What rows of walks are made from."""
+    return {
+        "graph": graph(),
+        "features": matrix(),
+        "nodes": np.arange(4, dtype=I32),
+        "walks": 3,
+        "hops": 0b10,
+        "scale": np.ones(4, F32),
+        "power": 1.0,
+        "seed": 0,
+        "stream": 0,
+        "stop": np.zeros(1, U8),
+    }
+
+
+def hop(**given):
+    """What a hop takes, and what a scale makes of it."""
+    more = {"scale": np.full(16, 3, F32), "x": table(16), "y": table(), "power": 0.5}
+    return {"graph": graph(), "begin": 1, "end": 4, "first": 0, "width": 16} | more | given
 
 
 def skip_gram(**changed):
@@ -100,7 +133,15 @@ VALID = {
     "panels_times": lambda: {"panels": panels(), "x": table(8), "y": table(), "begin": 1, "end": 4},
     "panel_transposed_times": lambda: {"panels": panels(), "j": 1, "y": table(), "w": table()},
     "csr_times": lambda: {"matrix": matrix(), "x": table(), "y": table(), "begin": 1, "end": 4},
-    "accumulate": lambda: {"own": table(), "count": np.ones(4, U32), "total": table()},
+    "average": lambda: {
+        "copies": [(table(), np.ones(4, U32)), (table(), np.ones(4, U32))],
+        "total": table(),
+        "updates": np.zeros(4, np.int64),
+        "begin": 0,
+        "end": 4,
+        "first": True,
+        "before": table(),
+    },
     "build_alias": lambda: {
         "offsets": OFFSETS.copy(),
         "weights": np.ones(8),
@@ -114,16 +155,30 @@ VALID = {
         "seed": 0,
         "out": np.zeros((4, 2, 3), I32),
     },
-    "sample_rows": lambda: {
+    "sample_rows": rows,
+    "project_rows": lambda: rows() | {"x": table(), "y": table(), "together": 2},
+    "panelled": lambda: {"matrix": matrix(), "width": 4, "weights": np.ones(4, F32)},
+    "first_panel": lambda: {
         "graph": graph(),
-        "features": matrix(),
-        "nodes": np.arange(4, dtype=I32),
-        "walks": 3,
-        "hops": 0b10,
-        "scale": np.ones(4, F32),
-        "seed": 0,
-        "stream": 0,
-        "stop": np.zeros(1, U8),
+        "features_by_column": matrix(),
+        "first": 1,
+        "last": 4,
+        "factors": np.ones(4, F32),
+    },
+    "one_hop": lambda: hop(
+        first=16,
+        dense=halves(),
+        out=halves(),
+        pooled=halves(),
+    ),
+    "no_hop": lambda: hop(sparse=block()),
+    "fill": lambda: {
+        "graph": graph(),
+        "begin": 1,
+        "end": 4,
+        "width": 16,
+        "sparse": block(),
+        "out": halves(),
     },
     "encode_text": lambda: {"data": b"a,b\nb,c\n", "start": 4, "delimiter": ",", "groups": [0, -1]},
     "encode_features": lambda: {"data": b'{"a": [1]}'},

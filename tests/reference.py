@@ -131,12 +131,14 @@ def gram(x):
 
 
 class Stream:
-    """The random numbers of one (seed, scale, round, node)."""
+    """The random numbers of one (seed, scale, round, node), or of a part of them."""
 
-    def __init__(self, seed, scale, round_, node):
+    def __init__(self, seed, scale, round_, node, part=None):
         self.state = _mix((seed + _GOLDEN) & _WORD)
-        for part, constant in ((scale, 0xD1B54A32D192ED03), (round_, 0x8CB92BA72F3D8DD7), (node, 0xABC98388FB8FAC03)):
-            self.state = _mix(self.state ^ ((part + constant) & _WORD))
+        constants = (0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7, 0xABC98388FB8FAC03, 0x6A09E667F3BCC909)
+        for number, constant in zip((scale, round_, node, part), constants, strict=True):
+            if number is not None:
+                self.state = _mix(self.state ^ ((number + constant) & _WORD))
 
     def next(self):
         self.state = (self.state + _GOLDEN) & _WORD
@@ -157,11 +159,17 @@ class Stream:
         """One step of some Transitions; come from ``last``, one of node2vec's."""
         offsets, neighbors, weights = walks.adjacency.indptr, walks.adjacency.indices, walks.adjacency.data
         if last is not None:
-            around = neighbors[offsets[last] : offsets[last + 1]]
+            around, own = neighbors[offsets[last] : offsets[last + 1]], slice(offsets[v], offsets[v + 1])
+            most = np.float32(max(1.0, walks.away))
+            home = np.float32(min(walks.back, most))
+            share = weights[own][neighbors[own] == last].sum() / weights[own].sum()
+            above = most + (np.float32(walks.back) - home) * np.float32(share)
             while True:
+                x = self.uniform() * above
+                if x >= most:  # what the edge back counts more than any other
+                    return last
                 u = self.step(walks, v)
-                weight = walks.back if u == last else 1.0 if u in around else walks.away
-                if self.uniform() * np.float32(max(1.0, walks.back, walks.away)) < np.float32(weight):
+                if x < (home if u == last else 1.0 if u in around else np.float32(walks.away)):
                     return u
         edges = slice(offsets[v], offsets[v + 1])
         targets = neighbors[edges]

@@ -10,18 +10,17 @@ import time
 
 import pytest
 
-from hopscale import MUSAE, load_model
+from hopscale import MUSAE, atomic, load_model
+from hopscale.atomic import check_writable, replacing
 from hopscale.datasets import figure1
 from hopscale.exceptions import HopscaleError, OutputError
-from hopscale.io import atomic
-from hopscale.io.atomic import check_writable, replacing
 from hopscale.io.vectors import write_vectors
 from hopscale.models import files
 from hopscale.paper.store import Store
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="no signals, no locks")
 
-WRITE = "import sys, time; from hopscale.io.atomic import replacing\nwith replacing(sys.argv[1]) as temporary:\n"
+WRITE = "import sys, time; from hopscale.atomic import replacing\nwith replacing(sys.argv[1]) as temporary:\n"
 WAIT = f"{WRITE}    temporary.write_text('half'); print('writing', flush=True); time.sleep(60)"
 
 
@@ -152,7 +151,7 @@ class TestWhatAKillLeaves:
 
 def test_several_writers_never_sweep_each_other(tmp_path):
     program = (
-        "import sys; from hopscale.io.atomic import replacing\nprint('ready', flush=True); sys.stdin.readline()\n"
+        "import sys; from hopscale.atomic import replacing\nprint('ready', flush=True); sys.stdin.readline()\n"
         "for turn in range(150):\n"
         "    with replacing(sys.argv[1]) as temporary:\n"
         "        temporary.write_text(sys.argv[2] * 50_000)"

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from test_cli import answer, refused, run, succeeded
+from command_line import answer, refused, run, succeeded
 
 from hopscale import AE, MUSAE, DeepWalk, GraphClassifier, GraphRegressor, load_model, read_graph
 from hopscale.datasets import planted_blocks

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from test_cli import answer, refused, run, succeeded, vectors_in
+from command_line import answer, refused, run, succeeded, vectors_in
 
 from hopscale import MUSAE, DeepWalk, from_edges, load_model, read_graph
 

@@ -151,4 +151,4 @@ def test_clusters(files, graph):
     lines = succeeded("clusters", files / "model.safetensors", 3).stdout.splitlines()
     assert [line.split()[0] for line in lines] == graph.node_ids.tolist()
     refused("clusters", files / "model.safetensors", 0, code=2)
-    assert "n-clusters must be at most 11" in refused("clusters", files / "model.safetensors", 99, code=2)
+    assert "clusters must be at most 11" in refused("clusters", files / "model.safetensors", 99, code=2)

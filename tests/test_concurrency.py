@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from walk_models import fitted, large, make, toy
 
 from hopscale import BANE, FEATHER, HOPE, load_model
-from hopscale.compute.threads import _single_threaded_blas
+from hopscale.compute.threads import single_threaded_blas
 
 RIVALS = {"BANE": BANE, "FEATHER": FEATHER, "HOPE": HOPE}
 KINDS = [("MUSAE", "pmi"), ("MUSAE", "sgns"), ("DeepWalk", "pmi"), ("BANE", None), ("FEATHER", None), ("HOPE", None)]
@@ -107,7 +107,7 @@ class TestProcesses:
     def test_forked_while_another_thread_fits(self):
         """The lock and the count of running fits are the parent's: a child must not wait for a thread it has not."""
         expected = alone()
-        with _single_threaded_blas._lock:  # as a thread has it that begins a fit
+        with single_threaded_blas._lock:  # as a thread has it that begins a fit
             child = in_processes("fork", KINDS[:2])
         assert child == expected[:2]
 

@@ -14,13 +14,13 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 DIRECT = [Requirement(line) for line in metadata.requires("hopscale") or [] if not line.startswith("hopscale")]
 
-# PyTorch has a file of its own, which says why.
-PINNED = [requirement for requirement in DIRECT if requirement.name != "torch"]
+# PyTorch has a file of its own, which says why; UMAP is not installed for development.
+PINNED = [requirement for requirement in DIRECT if requirement.name not in ("torch", "umap-learn")]
 
 # How licences are called in the metadata of packages, by what docs/dependencies.md calls them.
 SPELLINGS = {
     "Apache-2.0": ("Apache-2.0", "Apache 2.0", "Apache Software License", "Apache License, Version 2.0"),
-    "BSD-3-Clause": ("BSD-3-Clause", "BSD License"),
+    "BSD-3-Clause": ("BSD-3-Clause", "BSD License", "3-clause BSD"),
     "BSD-2-Clause": ("BSD-2-Clause", "BSD License"),
     "MIT": ("MIT", "MIT License"),
     "PSF-2.0": ("PSF-2.0", "Python Software Foundation License"),
@@ -28,8 +28,9 @@ SPELLINGS = {
     "MPL-2.0 AND MIT": ("MPL-2.0 AND MIT",),
     "LGPL-2.1": ("LGPL-2.1-only",),
     "GPL-2.0": ("GPL-2.0-only",),
+    "GPL-3.0": ("GPL-3.0-or-later",),
 }
-NOT_PERMISSIVE = {"LGPL-2.1", "GPL-2.0", "MPL-2.0", "MPL-2.0 AND MIT"}
+NOT_PERMISSIVE = {"LGPL-2.1", "GPL-2.0", "GPL-3.0", "MPL-2.0", "MPL-2.0 AND MIT"}
 
 
 def stated(package: str) -> set[str]:

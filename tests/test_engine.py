@@ -1,7 +1,9 @@
-"""Operators and decompositions on two engines: dense NumPy says what is right, and both must agree with it.
+"""Operators and decompositions on all engines: dense NumPy says what is right, and all must agree with it.
 
 The second engine's tall arrays are opaque to NumPy. What passes there could run in another memory.
 """
+
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import scipy.sparse as sp
 from foreign import ForeignEngine, Opaque
 
 from hopscale.compute import Engine, Threads
+from hopscale.compute.devices import engine_on
 from hopscale.compute.operators import Dense, HStack, Residual, Series, Steps, TwoSteps
 from hopscale.compute.svd import (
     LARGEST_CONDITION,
@@ -87,7 +90,30 @@ class Abroad:
         return self.engine.host(x)
 
 
+class OnTorch:
+    """The engine whose tall arrays are PyTorch's, on the processor."""
+
+    def __enter__(self):
+        self.engine = engine_on("torch-cpu", None).__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.engine.__exit__(*error)
+
+    def tall(self, x):
+        return self.engine.tall(np.asarray(x, dtype=np.float32))
+
+    def sparse(self, x):
+        return self.engine.sparse(sp.csr_array(x.astype(np.float32)))
+
+    def host(self, x):
+        assert type(x).__name__ == "Tensor", "a tall array left its engine"
+        return self.engine.host(x)
+
+
 PLACES = {"threads": OnThreads, "foreign": Abroad}
+if find_spec("torch"):
+    PLACES["torch"] = OnTorch
 
 
 @pytest.fixture(params=PLACES)
@@ -179,13 +205,14 @@ class TestOperators:
             b, sigma, v = leading_triplets(make(at), 3, at.engine, random=np.random.default_rng(0))
             return at.host(b), sigma, at.host(v)
 
-        (b, sigma, v), (foreign_b, foreign_sigma, foreign_v) = everywhere(leading)
+        (b, sigma, v), *elsewhere = everywhere(leading)
         exact = np.linalg.svd(matrix, compute_uv=False)
         np.testing.assert_allclose(sigma, exact[:3], rtol=0.01, atol=1e-5)
-        np.testing.assert_allclose(foreign_sigma, sigma, rtol=1e-4, atol=1e-5)
-        for x, other in ((b, foreign_b), (v, foreign_v)):
-            assert x.shape == other.shape
-            np.testing.assert_allclose(other @ other.T, x @ x.T, atol=5e-3 * np.abs(x @ x.T).max())
+        for foreign_b, foreign_sigma, foreign_v in elsewhere:
+            np.testing.assert_allclose(foreign_sigma, sigma, rtol=1e-4, atol=1e-5)
+            for x, other in ((b, foreign_b), (v, foreign_v)):
+                assert x.shape == other.shape
+                np.testing.assert_allclose(other @ other.T, x @ x.T, atol=5e-3 * np.abs(x @ x.T).max())
         np.testing.assert_allclose(b, matrix @ v, atol=1e-4)
 
 
@@ -216,11 +243,12 @@ class TestTruncated:
             b, sigma, v = leading_triplets(at.sparse(matrix), 6, at.engine, random=np.random.default_rng(0))
             return at.host(b), sigma, at.host(v)
 
-        (b, sigma, v), (foreign_b, foreign_sigma, foreign_v) = everywhere(leading)
+        (b, sigma, v), *elsewhere = everywhere(leading)
         np.testing.assert_allclose(sigma, values[:6], rtol=1e-3)
-        np.testing.assert_allclose(foreign_sigma, sigma, rtol=1e-4)
-        np.testing.assert_allclose(foreign_b, b, atol=1e-4)
-        np.testing.assert_allclose(foreign_v, v, atol=2e-3)
+        for foreign_b, foreign_sigma, foreign_v in elsewhere:
+            np.testing.assert_allclose(foreign_sigma, sigma, rtol=1e-4)
+            np.testing.assert_allclose(foreign_b, b, atol=1e-4)
+            np.testing.assert_allclose(foreign_v, v, atol=2e-3)
 
     def test_both_ways_were_taken(self):
         """What a first product with MᵀM shows, and by which the way is chosen."""

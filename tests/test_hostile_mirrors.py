@@ -289,7 +289,7 @@ class TestCaches:
 
     def test_what_a_killed_download_left_goes_with_the_next(self, server, place, cache):
         killer = (
-            "import os, sys; from pathlib import Path\nfrom hopscale.io.atomic import replacing\n"
+            "import os, sys; from pathlib import Path\nfrom hopscale.atomic import replacing\n"
             "with replacing(sys.argv[1]) as temporary: os.kill(os.getpid(), 9)"
         )
         subprocess.run([sys.executable, "-c", killer, str(place)], check=False)

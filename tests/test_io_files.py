@@ -293,6 +293,15 @@ class TestFeatures:
         assert "f.csv, line 3: the value is -1" in refused(edges, write("f.csv", "node,feature,value\n0,a,1\n1,b,-1\n"))
         assert "f.csv, line 1: 4 column(s); expected node,feature" in refused(edges, write("f.csv", "0,1,2,3\n"))
 
+    @pytest.mark.parametrize("features", ['{" ann ": ["tea"], "bob": ["go"]}', '{" ann ": {"tea": 1}, "bob": ["go"]}'])
+    def test_blanks_around_nodes_are_no_part_of_their_names_in_json_either(self, write, features):
+        edges = write("edges.csv", "from,to\n ann ,bob\nbob,eve\n")
+        graph = read_graph(edges, write("features.json", features), header=True)
+        assert graph.node_ids.tolist() == ["ann", "bob", "eve"]
+        assert graph.features.toarray().tolist() == [[1, 0], [0, 1], [0, 0]]
+        with pytest.raises(FileFormatError, match="'ann' occurs twice, with and without blanks"):
+            read_graph(edges, write("twice.json", '{" ann ": ["tea"], "ann": ["go"]}'), header=True)
+
 
 class TestLabels:
     EDGES = "0,1\n1,2\n"

@@ -6,6 +6,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from kernel_matrices import GO_ON, native_csr, normal, panel, sparse
 
 from hopscale._core import _native
 from hopscale.walks import Transitions
@@ -13,90 +14,12 @@ from hopscale.walks.sampling import noise_layout
 from hopscale.walks.transitions import alias_table
 from reference import Stream, csr, random_graph
 
-GO_ON = np.zeros(1, dtype=np.uint8)
-
-
-@pytest.fixture(params=_native.instruction_sets())
-def isa(request):
-    before = _native.instruction_set()
-    _native.use_instruction_set(request.param)
-    yield request.param
-    _native.use_instruction_set(before)
-
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(7)
-
-
-def normal(rng, *shape):
-    return rng.standard_normal(shape, dtype=np.float32)
-
-
-def sparse(rng, rows, columns, density=0.2):
-    """Random matrix whose first, last and some middle row are empty."""
-    m = normal(rng, rows, columns) * (rng.random((rows, columns)) < density)
-    m[[0, rows // 2, rows - 1]] = 0.0
-    return m
-
-
-def native_csr(matrix):
-    return _native.Csr(*csr(matrix), np.shape(matrix)[1])
-
-
-def panel(matrix):
-    offsets, columns, values = csr(matrix)
-    return offsets.astype(np.uint32), columns.astype(np.uint8), values
-
 
 def test_use_instruction_set_is_heard_and_refuses_what_is_not_there(isa):
     assert _native.instruction_set() == isa
     with pytest.raises(ValueError, match="abacus"):
         _native.use_instruction_set("abacus")
     assert _native.instruction_set() == isa
-
-
-class TestPropagate:
-    @pytest.mark.parametrize("width", [16, 48, 64, 144, 256])
-    @pytest.mark.parametrize("weighted", [False, True])
-    def test_is_a_scaled_sum_over_neighbours(self, isa, rng, width, weighted):
-        A = np.abs(sparse(rng, 60, 60, density=0.3))
-        A = A + A.T
-        offsets, neighbors, weights = csr(A)
-        scale, block = np.abs(normal(rng, 60)), normal(rng, 60, width)
-        out = np.full((60, width), np.nan, dtype=np.float32)
-        graph = _native.Graph(offsets, neighbors, inverse_degrees=scale, weights=weights if weighted else None)
-        _native.propagate(graph, block, out)
-        expected = scale[:, None].astype(float) * ((A if weighted else A != 0).astype(float) @ block)
-        np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-4)
-
-
-class TestFirstHop:
-    @pytest.mark.parametrize("weighted", [False, True])
-    def test_is_what_propagating_the_columns_gives(self, rng, weighted):
-        A = np.abs(sparse(rng, 60, 60, density=0.3))
-        A = A + A.T
-        F = np.abs(sparse(rng, 60, 10, density=0.2))
-        F[:, 4] = 0  # a column without an entry
-        offsets, neighbors, weights = csr(A)
-        scale, out = np.abs(normal(rng, 60)), np.full((60, 16), np.nan, dtype=np.float32)
-        graph = _native.Graph(offsets, neighbors, inverse_degrees=scale, weights=weights if weighted else None)
-        expected = scale[:, None].astype(float) * ((A if weighted else A != 0).astype(float) @ F)
-        for first, last in ((0, 10), (3, 7), (5, 5)):
-            _native.first_hop(graph, native_csr(F.T), first, last, out)
-            np.testing.assert_allclose(out[:, : last - first], expected[:, first:last], rtol=1e-6, atol=1e-6)
-            assert not out[:, last - first :].any()
-
-    def test_a_hub_loses_no_digits(self):
-        n = 200_000
-        star = sp.coo_array((np.ones(n - 1), (np.zeros(n - 1, int), np.arange(1, n))), shape=(n, n))
-        A = sp.csr_array(star + star.T)
-        values, out = np.full(n, 0.1, dtype=np.float32), np.empty((n, 16), dtype=np.float32)
-        scale = np.full(n, 1 / (n - 1), dtype=np.float32)
-        graph = _native.Graph(A.indptr.astype(np.int64), A.indices.astype(np.int32), inverse_degrees=scale)
-        column = _native.Csr(np.array([0, n]), np.arange(n, dtype=np.int32), values, n)
-        _native.first_hop(graph, column, 0, 1, out)
-        assert out[0, 0] == pytest.approx(0.1, rel=2e-7)
 
 
 class TestCompress:
@@ -154,11 +77,12 @@ class TestProducts:
 
     @pytest.mark.parametrize("width", WIDTHS)
     @pytest.mark.parametrize("panel_width", [16, 256])
-    def test_panel_transposed_times(self, isa, rng, width, panel_width):
+    def test_panel_transposed_times_adds_to_what_is_there(self, isa, rng, width, panel_width):
         M, y = sparse(rng, 50, panel_width), normal(rng, 50, width)
-        w = np.full((panel_width, width), np.nan, dtype=np.float32)
-        _native.panel_transposed_times(_native.Panels([panel(M)] * 2, 50, panel_width), 1, y, w)
-        np.testing.assert_allclose(w, M.T.astype(float) @ y, rtol=1e-4, atol=1e-4)
+        before = normal(rng, panel_width, width)
+        w = before.copy()
+        _native.panel_transposed_times(_native.Panels([panel(0 * M), panel(M)], 50, panel_width), 1, y, w)
+        np.testing.assert_allclose(w, before + M.T.astype(float) @ y, rtol=1e-4, atol=1e-4)
 
     @pytest.mark.parametrize("width", WIDTHS)
     def test_csr_times_writes_the_rows_asked_for(self, isa, rng, width):
@@ -203,16 +127,11 @@ def train(walks, context, noise, G, H, touches, nodes, visits, hops, how):
                 touches[f] += 1
         G[v] += step
 
-    def flush(v, random, seen):
-        parts = [seen[i : i + batch] for i in range(0, len(seen), batch)]
-        drawn = [systematic_noise(noise, random, shared) for _ in parts]
-        for part, noise_ids in zip(parts, drawn, strict=True):
-            update(v, part, noise_ids)
-
-    pairs = 0
+    pairs, of_noise = 0, Stream(seed, scale, round_, int(nodes[0]), 2**64 - 1)
     for v, count in zip(nodes, visits, strict=True):
-        random, seen = Stream(seed, scale, round_, int(v)), []
-        for first in range(0, count, 8):  # walks are taken eight at a time
+        seen = []
+        for part, first in enumerate(range(0, count, 8)):  # eight walks have a stream of random numbers
+            random = Stream(seed, scale, round_, int(v), part)
             paths = [[v] for _ in range(min(8, count - first))]
             before = [random.step(walks, v) if walks.second_order and max(hops) else None for _ in paths]
             for _, k in product(range(max(hops)), range(len(paths))):
@@ -224,14 +143,10 @@ def train(walks, context, noise, G, H, touches, nodes, visits, hops, how):
                 for e in range(offsets[u], offsets[u + 1]):
                     expected = np.float32(1 if counts is None else counts[e])
                     expected *= np.float32(1 if keep is None else keep[columns[e]])
-                    for _ in range(1 if expected == 1 else int(expected + random.uniform())):
-                        seen.append(int(columns[e]))
-                        pairs += 1
-                        if len(seen) == max(batch, 8 // batch * batch):
-                            flush(v, random, seen)
-                            seen = []
-        if seen:
-            flush(v, random, seen)
+                    seen += [int(columns[e])] * (1 if expected == 1 else int(expected + random.uniform()))
+        pairs += len(seen)
+        for first in range(0, len(seen), batch):
+            update(v, seen[first : first + batch], systematic_noise(noise, of_noise, shared))
     return pairs
 
 
@@ -269,7 +184,9 @@ class TestTrain:
             batch=batch, shared=shared, seed=2**63 - 9, scale=2, counts=counts, keep=keep,
         )  # fmt: skip
         before, own = H.copy(), None if touches is None else np.full_like(H, np.nan)
-        result = model.train(G, H, own, touches, nodes, visits, learning_rate=rate, round=17, stop=GO_ON)
+        rows = G[nodes]
+        result = model.train(rows, H, own, touches, nodes, visits, learning_rate=rate, round=17, stop=GO_ON)
+        G[nodes] = rows
 
         assert np.array_equal(H, before)  # what is trained is a copy
         if own is not None:
@@ -364,51 +281,35 @@ class TestNoise:
         assert len(noise.guide) << noise.shift == 2**32
 
 
-class TestSampleRows:
-    @pytest.mark.parametrize("weighted", [False, True])
-    @pytest.mark.parametrize("hops", [(1,), (3,), (1, 2)])
-    def test_is_the_mean_over_walks_whose_first_steps_are_spread_evenly(self, weighted, hops):
-        graph = random_graph(15, 9, weighted=weighted, values=True, isolated=2, seed=5)
-        walks, F = Transitions(graph.adjacency), graph.features.toarray().astype(float)
-        scale = np.linspace(0, 3, 9).astype(np.float32)
-        nodes, count, seed, stream = np.array([4, 14, 0, 4], dtype=np.int32), 11, 99, 3
-        expected = np.zeros((4, 9))
-        for row, v in zip(expected, nodes.tolist(), strict=True):
-            random, targets = Stream(seed, stream, 0, v), graph.adjacency[[v]].indices
-            offset = float(random.uniform())
-            for walk in range(count if len(targets) else 0):
-                u = v
-                for hop in range(1, max(hops) + 1):
-                    evenly = hop == 1 and not weighted
-                    u = targets[int((walk + offset) / count * len(targets))] if evenly else random.step(walks, u)
-                    row += F[u] / (count * len(hops)) if hop in hops else 0
-        mask = sum(1 << hop for hop in hops)
-        offsets, columns, values = _native.sample_rows(
-            walks.kernel, native_csr(F), nodes, count, mask, scale, seed, stream, GO_ON
-        )
-        found = np.zeros((4, 9))
-        found[np.repeat(np.arange(4), np.diff(offsets)), columns] = values
-        np.testing.assert_allclose(found, np.log(np.maximum(expected * scale, 1)), atol=1e-5)
-        assert (np.diff(offsets) > 0).tolist() == [True, False, True, True]
-        assert np.array_equal(found[0], found[3])
+class TestAverage:
+    @pytest.fixture
+    def copies(self, rng):
+        touches = [np.array(t, dtype=np.uint32) for t in ([0, 3, 1, 0, 100_000], [0, 2, 0, 0, 5], [0, 0, 1, 7, 1])]
+        copies = [(normal(rng, 5, 48), count) for count in touches]
+        for own, count in copies:
+            own[count == 0] = np.nan  # never updated: never read
+        return copies
 
-    def test_stops_within_the_walks_of_a_node(self):
-        graph = random_graph(15, 9, seed=5)
-        stop = np.zeros(1, dtype=np.uint8)
-        timer = threading.Timer(0.05, stop.fill, (1,))
-        timer.start()
-        offsets, columns, values = _native.sample_rows(
-            Transitions(graph.adjacency).kernel, native_csr(graph.features.toarray()), np.arange(15, dtype=np.int32),
-            2**62, 0b10, np.ones(9, dtype=np.float32), 0, 0, stop,
-        )  # fmt: skip
-        timer.join()
-        assert (offsets.tolist(), len(columns), len(values)) == ([0], 0, 0)
+    @pytest.mark.parametrize("at_once", [1, 2, 3])
+    def test_is_weighted_by_updates(self, isa, rng, copies, at_once):
+        before, total, updates = normal(rng, 5, 48), np.full((5, 48), np.nan, np.float32), np.full(5, -1)
+        for first in range(0, 3, at_once):
+            last = before if first + at_once >= 3 else None
+            for rows in ((0, 2), (2, 5)):
+                _native.average(copies[first : first + at_once], total, updates, *rows, first=first == 0, before=last)
+        weights = np.array([count for _, count in copies], dtype=float)[:, :, None]
+        owns = np.array([np.nan_to_num(own) for own, _ in copies], dtype=float)
+        mean = (weights * owns).sum(axis=0)[1:] / weights.sum(axis=0)[1:]
+        np.testing.assert_allclose(total[1:], mean, rtol=1e-5, atol=1e-6)
+        assert np.array_equal(total[0], before[0])
+        assert np.array_equal(updates, weights.sum(axis=(0, 2)))
 
-
-def test_accumulate_adds_what_was_updated(isa, rng):
-    own, total = normal(rng, 7, 32), normal(rng, 7, 32)
-    count = np.array([0, 3, 1, 0, 100_000, 2, 0], dtype=np.uint32)
-    own[0, 0] = np.nan  # never updated: never read
-    expected = total + np.where(count[:, None] > 0, own, 0) * count[:, None]
-    _native.accumulate(own, count, total)
-    np.testing.assert_allclose(total, expected, rtol=1e-5, atol=1e-5)
+    def test_has_the_same_bits_however_many_at_once(self, isa, rng, copies):
+        before, found = normal(rng, 5, 48), []
+        for at_once in (1, 2, 3):
+            total, updates = np.zeros((5, 48), np.float32), np.zeros(5, np.int64)
+            for first in range(0, 3, at_once):
+                last = before if first + at_once >= 3 else None
+                _native.average(copies[first : first + at_once], total, updates, 0, 5, first=first == 0, before=last)
+            found.append(total)
+        assert all(np.array_equal(total, found[0]) for total in found)

@@ -11,14 +11,16 @@ import pytest
 from hopscale import supervised
 from hopscale.datasets import planted_blocks
 from hopscale.paper import Options, experiments, render, reproduce
+from hopscale.paper import options as options_module
 from hopscale.paper import supervised as rows
+from hopscale.paper.estimates import estimate, paired, published
 from hopscale.paper.store import records_of
 from hopscale.paper.supervised import OURS
 from hopscale.tasks.splits import seeded_splits
 
 
 def test_the_classifier_is_scored_on_the_splits_of_the_vectors(tmp_path, monkeypatch):
-    monkeypatch.setitem(experiments.DATASETS, "classification", ("planted-blocks",))
+    monkeypatch.setitem(options_module.DATASETS, "classification", ("planted-blocks",))
     asked = Options(cache=tmp_path, methods=("GraphClassifier",), splits=2, parameters={"folds": 2})
     assert reproduce(["classification"], asked, tmp_path) == []
     (record,) = records_of(tmp_path, "classification").records()
@@ -95,11 +97,15 @@ def test_the_page_sets_ours_beside_the_best(tmp_path):
         store.append({**record, "repeats": len(scores), "scores": {"micro_f1": scores}})
     render(["classification"], tmp_path)
     page = (tmp_path / "classification.md").read_text()
-    assert "| GCN | 0.932 / 0.930 ± 0.010 (2.0 s) |" in page
-    assert "| GraphClassifier | 0.941 / 0.980 ± 0.007 (2.0 s) |" in page
+    ours = estimate([0.95, 0.93, *[0.99] * 8], 0.2)
+    assert f"| GCN | 0.932 / 0.930° ± {estimate([0.94, 0.92], 0.2).error:.3f} (2.0 s) |" in page
+    assert f"| GraphClassifier | 0.941 / 0.980 ± {ours.error:.3f} (2.0 s) |" in page
+    apart = ours.minus(published({"micro_f1": 0.941, "standard_error": 0.002}, "micro_f1")).in_errors
     # Of ten splits, two are those of GAT.
-    ours = "| facebook | 0.980 ± 0.007 | 0.941 (MixHop) | +0.039 | 0.950 (GAT) | -0.0100 ± 0.0000 (2 splits) |"
-    assert ours in page
+    difference, splits = paired([0.95, 0.93, *[0.99] * 8], [0.96, 0.94], 0.2)
+    assert splits == 2
+    best = f"0.941 (MixHop) | +0.039 ({apart:+.1f}) | 0.950° (GAT) | {difference.mean:+.4f} ± 0.0000 (2 splits) |"
+    assert f"| facebook | 0.980 ± {ours.error:.3f} | {best}" in page
     assert "On Some GPU, 4 trainings at a time: GCN, GAT." in page
     assert "On 2 cores: GraphClassifier with its vectors." in page
-    assert "1 of 2 figures are within 0.01" in page
+    assert "1 of 2 figures are reproduced within 0.01" in page

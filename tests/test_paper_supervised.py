@@ -8,7 +8,8 @@ import pytest
 from hopscale import supervised
 from hopscale.datasets import planted_blocks
 from hopscale.exceptions import ParameterError
-from hopscale.paper import Options, experiments, reference_values, render, reproduce
+from hopscale.paper import Options, reference_values, render, reproduce
+from hopscale.paper import options as options_module
 from hopscale.paper import supervised as rows
 from hopscale.paper.methods import row_name
 from hopscale.paper.store import records_of
@@ -19,7 +20,7 @@ pytest.importorskip("torch")
 
 @pytest.fixture
 def small_world(monkeypatch):
-    monkeypatch.setitem(experiments.DATASETS, "classification", ("planted-blocks",))
+    monkeypatch.setitem(options_module.DATASETS, "classification", ("planted-blocks",))
 
 
 def options(tmp_path, **settings):

@@ -84,15 +84,15 @@ class TestVectors:
 
 
 def test_sampled_rows_tend_to_the_exact_ones():
-    graph = datasets.planted_blocks(120, n_blocks=4, n_features=40, p_in=0.15, p_out=0.02)
+    graph = datasets.planted_blocks(120, n_blocks=4, n_features=40, p_in=0.5, p_out=0.05)
     errors = []
-    for walks in (20, 500, 12_500):
+    for walks in (5, 20, graph.adjacency.nnz):
         model = MUSAE(dimensions=4 * 40, solver=PMI(power=0.5, rows="sampled", walks=walks)).fit(graph)
         expected = [target(graph, HOPS[s], 0.5) for s in "123"]
         found = [products(model, s) for s in "123"]
         errors.append([np.linalg.norm(x - M) / np.linalg.norm(M) for x, M in zip(found, expected, strict=True)])
     assert np.all(np.diff(errors, axis=0) < 0)
-    assert np.max(errors[-1]) < 0.15
+    assert np.max(errors[-1]) < 5e-3  # every way is taken; near zero a root is steep
 
 
 def test_one_hop_between_nodes():
@@ -163,16 +163,20 @@ class TestUnits:
         assert one.keys() == other.keys()
         np.testing.assert_allclose([one[f] for f in other], list(other.values()), atol=1e-3)
 
-    def test_attribute_inference(self, planted):
-        """At full rank the same ranking as by the matrix itself, but for rounding of zeros."""
+    def test_attribute_inference(self):
+        """At full rank the same ranking as by the matrix itself.
+
+        Rounding would order what is zero in both; a small shift and a dense graph leave no such entry.
+        """
+        dense = datasets.planted_blocks(120, n_blocks=4, n_features=40, p_in=0.5, p_out=0.1)
         for scale in (None, 2):
             found = [
-                attribute_inference(MUSAE(4 * 40, solver=PMI(power=power)), planted, splits=1, scale=scale)
+                attribute_inference(MUSAE(4 * 40, solver=PMI(power=power, shift=1e-3)), dense, splits=1, scale=scale)
                 for power in (0.5, 1.0)
             ]
             for one, other in zip(*found, strict=True):
                 assert one["method"] == other["method"]
-                assert one["roc_auc"] == pytest.approx(other["roc_auc"], abs=0.02)
+                assert one["roc_auc"] == pytest.approx(other["roc_auc"], abs=0.01)
 
     def test_training_and_other_models_are_not_concerned(self, planted):
         model = MUSAE(8, solver="sgns").fit(planted)

@@ -6,7 +6,8 @@ import pytest
 from hopscale import SGNS
 from hopscale._core import _native
 from hopscale.compute import Threads
-from hopscale.solvers import sgns
+from hopscale.solvers.shards import balanced_shards
+from hopscale.solvers.training import LEAST_ROUNDS
 from hopscale.walks import Scale, Transitions, WalkContext
 from reference import random_graph
 
@@ -21,7 +22,7 @@ class CountingKernel:
 
     def train(self, G, H, own, touches, nodes, visits, *, learning_rate, round, stop):  # noqa: A002
         CountingKernel.last = max(CountingKernel.last, round)
-        G[nodes] = round
+        G[:] = round
         if own is not None:
             own[:], touches[:] = -round, 1
         return 0, -1
@@ -47,8 +48,8 @@ class TestTail:
     @pytest.mark.parametrize("epochs", [1, 400])
     def test_is_the_last_quarter(self, epochs):
         rounds, fitted, placed = self.solutions(Scale((1, 2), 3), walk_length=80, walks_per_node=10, epochs=epochs)
-        assert rounds >= sgns.LEAST_ROUNDS
-        assert (rounds > sgns.LEAST_ROUNDS) is (epochs > 1)
+        assert rounds >= LEAST_ROUNDS
+        assert (rounds > LEAST_ROUNDS) is (epochs > 1)
         mean = np.arange(rounds)[-(rounds // 4) :].mean()
         np.testing.assert_allclose(fitted.node_vectors, mean, rtol=1e-5)
         np.testing.assert_allclose(fitted.feature_vectors, -mean, rtol=1e-5)
@@ -60,3 +61,31 @@ class TestTail:
         assert (fitted.node_vectors == 5).all()
         assert (fitted.feature_vectors == -5).all()
         assert (placed == 5).all()
+
+
+class TestShards:
+    """Every node is in one shard, and no thread has to wait long for another."""
+
+    @pytest.fixture
+    def rng(self):
+        return np.random.default_rng(0)
+
+    @pytest.mark.parametrize("shards", [1, 3, 16])
+    def test_have_about_as_many_visits_each(self, rng, shards):
+        visits = np.maximum(8, rng.pareto(1.2, 20_000) * 50)
+        visits[7] = visits.sum() / 40
+        dealt = balanced_shards(visits, shards, rng)
+        assert len(dealt) == shards
+        assert np.array_equal(np.sort(np.concatenate(dealt)), np.arange(len(visits)))
+        loads = [visits[nodes].sum() for nodes in dealt]
+        assert max(loads) < 1.02 * np.mean(loads)
+
+    @pytest.mark.parametrize("visits", [np.zeros(20), np.ones(3), np.array([1e9, *np.ones(19)]), np.eye(20)[4]])
+    def test_of_few_nodes_or_visits_hold_all_nodes(self, rng, visits):
+        dealt = balanced_shards(visits, min(16, len(visits)), rng)
+        assert np.array_equal(np.sort(np.concatenate(dealt)), np.arange(len(visits)))
+
+    def test_are_dealt_at_random(self, rng):
+        dealt = balanced_shards(np.ones(1600), 16, rng)
+        assert all(0 < np.mean(np.diff(nodes) < 0) < 1 for nodes in dealt)  # in no order
+        assert all(len(np.unique(nodes // 100)) > 8 for nodes in dealt)  # from everywhere

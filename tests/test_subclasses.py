@@ -183,7 +183,7 @@ class TestAfterTheFit:
 def test_warnings_point_at_the_callers_line(graph):
     """However many layers, ours or scikit-learn's, are between."""
     model = MUSAE(200)
-    for call in (model.fit, model.fit_transform, lambda g: MUSAE(16, solver=PMI(memory_limit=2000)).fit(g)):
+    for call in (model.fit, model.fit_transform, lambda g: MUSAE(16, solver=PMI(memory_limit=2000, walks=1)).fit(g)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             call(graph)

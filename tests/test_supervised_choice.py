@@ -6,7 +6,8 @@ from supervised_models import CLASSES, GRAPH, TRAIN, VALUES, quick
 
 from hopscale import AE, AttributedGraph, DeepWalk, GraphClassifier, GraphRegressor
 from hopscale.datasets import planted_blocks
-from hopscale.supervised.selection import NOTHING_LEARNT, fold_numbers
+from hopscale.supervised.selection import NOTHING_LEARNT, Candidate, Report, fold_numbers
+from hopscale.supervised.smoothing import Smoothing
 
 SIZE = {"n_nodes": 300, "n_features": 60}
 STRONG_EDGES = {"p_in": 0.1, "p_out": 0.01}
@@ -137,6 +138,12 @@ class TestScores:
         assert f"{report.baseline:.4f}  without learning" in str(report)
         assert report.is_better
         assert NOTHING_LEARNT not in str(report)
+
+    @pytest.mark.parametrize(("metric", "is_better"), [("accuracy", True), ("r2", False)])
+    def test_a_baseline_of_zero_does_not_make_scores_those_of_values(self, metric, is_better):
+        """Two standard errors of a share of .3 are .29 on ten nodes, those of an R² of .3 are .48."""
+        candidate = Candidate("vectors", "kernel", 1.0, Smoothing(), 0.3)
+        assert Report([candidate], candidate, 0.0, 10, 2, metric).is_better == is_better
 
     @pytest.mark.parametrize("kind", [GraphClassifier, GraphRegressor])
     def test_it_says_so_if_nothing_was_learnt(self, kind):

@@ -387,6 +387,8 @@ class TestDamage:
             ("report", {"n_folds": 0}),
             ("report", {"n_train": 1.5}),
             ("report", {"more": 1}),
+            ("report", {"metric": "r2"}),
+            ("report", {"metric": ["accuracy"]}),
             ("parameters", {"folds": 1}),
             ("parameters", {"inputs": "all"}),
             ("parameters", {"head": "elastic-net"}),
@@ -409,6 +411,11 @@ class TestDamage:
         report = json.loads(words_of(saved)["report"])
         report["candidates"].append({**report["candidates"][0], "head": "forest"})
         assert "the head 'forest'" in refusal(spoilt(saved, report=json.dumps(report)))
+
+    def test_a_report_without_a_metric_has_that_of_the_model(self, saved):
+        report = json.loads(words_of(saved)["report"])
+        assert report.pop("metric") == "accuracy"
+        assert load_model(spoilt(saved, report=json.dumps(report))).report_.metric == "accuracy"
 
     @pytest.mark.parametrize("value", ["[1.0]", "[1.0, 0.0]", "[1.0, NaN]", "1.0", '["a", "b"]', "[1.0, true]"])
     def test_temperatures_that_cannot_be(self, saved, value):

@@ -10,6 +10,7 @@ from sklearn.linear_model import ElasticNet as ReferenceElasticNet
 from sklearn.linear_model import LogisticRegression
 
 from hopscale.compute import Threads
+from hopscale.supervised.heads.base import TrainingParts
 from hopscale.supervised.heads.elastic_net import ElasticNet
 from hopscale.supervised.heads.kernel import FEATURE_SHARE, Kernel
 from hopscale.supervised.heads.logistic_head import Logistic
@@ -41,7 +42,7 @@ def heads_of(family, design, targets, part=None, strengths=(1.0,)):
     """Heads that were trained on the rows that are marked, by default on all."""
     fold, which = (np.arange(len(design)) % 2, -1) if part is None else (np.where(part, 0, 1), 1)
     with Threads(1) as engine:
-        paths = replace(family, strengths=strengths).path(design, targets, fold, [which], engine)
+        paths = replace(family, strengths=strengths).path(TrainingParts(design, targets, fold, [which], engine))
         return [head for [head] in paths]
 
 
@@ -232,7 +233,8 @@ class TestManyRows:
         found = []
         for n_jobs in (1, 3):
             with Threads(n_jobs) as engine:
-                heads = next(iter(family.path(self.DESIGN, self.TARGETS, np.arange(5000) % 3, [0, 1, 2, -1], engine)))
+                parts = TrainingParts(self.DESIGN, self.TARGETS, np.arange(5000) % 3, [0, 1, 2, -1], engine)
+                heads = next(iter(family.path(parts)))
                 found.append([head.outputs(self.DESIGN).tobytes() for head in heads])
         assert found[0] == found[1]
         assert len(set(found[0])) == 4  # three folds, and all rows

@@ -1,6 +1,7 @@
 """Threads: the order and the number of tasks, the end of work, and the limit on BLAS that overlapping fits share."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from hopscale.compute import Threads
+from hopscale.compute.threads import checkpoint
+from hopscale.exceptions import GraphError
 
 
 def blas_threads():
@@ -39,6 +42,31 @@ def test_as_many_tasks_run_as_may_and_no_more(n_jobs, at_once, expected):
     with Threads(n_jobs) as engine:
         assert list(engine.map(work, range(4 * expected), at_once=at_once)) == list(range(4 * expected))
     assert most == expected
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_calls_that_run_work_of_their_own_come_back_in_order(at_once):
+    with Threads(2) as engine:
+        squares = engine.together(lambda n: sum(engine.map(lambda i: i * n, range(n))), range(9), at_once=at_once)
+    assert squares == [n * n * (n - 1) // 2 for n in range(9)]
+
+
+def test_calls_go_on_while_another_waits():
+    """Each of three calls waits for the two others: one after the other they would wait forever."""
+    barrier = threading.Barrier(3, timeout=30)
+    with Threads(1) as engine:
+        assert engine.together(lambda i: (barrier.wait(), i)[1], range(3), at_once=3) == [0, 1, 2]
+
+
+def test_an_error_of_one_call_ends_the_others():
+    def call(i):
+        if i == 0:
+            raise ValueError("the first")
+        while True:  # until told to stop
+            list(engine.map(lambda _: checkpoint(), range(4)))
+
+    with pytest.raises(ValueError, match="the first"), Threads(2) as engine:
+        engine.together(call, range(3), at_once=3)
 
 
 def test_few_results_wait_to_be_taken():
@@ -114,3 +142,25 @@ def test_blas_is_single_threaded_whichever_thread_the_engine_is_in():
             with ThreadPoolExecutor(1) as pool:
                 assert pool.submit(inside).result() == {1}
             assert blas_threads() == {2}
+
+
+def test_peaks_are_the_first_of_the_largest_entries(monkeypatch):
+    """As over the whole array, in however many chunks."""
+    monkeypatch.setattr("hopscale.compute.threads.TALL_CHUNK", 4)
+    x = np.array(
+        [[0, 1, -3, 0], [2, -1, 3, 0], [-2, 1, 3, 0], [1, 0, 0, 0], [2, -1, -3, 0], [0, 0, 4, 0]], dtype=np.float32
+    )
+    np.testing.assert_array_equal(Threads(1).peaks(x), [2, 1, 4, 0])
+
+
+def test_the_error_is_that_of_the_task_that_failed_and_not_of_one_that_it_has_stopped():
+    def task(number):
+        if number == 0:
+            while True:
+                checkpoint()
+                time.sleep(0.01)
+        with Threads(1):  # one engine within another: what ends this ends that
+            raise GraphError("the cause")
+
+    with pytest.raises(GraphError, match="the cause"), Threads(2) as engine:
+        engine.run(task, [0, 1])

@@ -11,7 +11,12 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks of a proc
 
 @pytest.mark.parametrize(
     "attacks",
-    [["embed", "download"], ["extend", "classify", "save", "graph", "export", "writers"], ["disk"], ["reproduce"]],
+    [
+        ["embed", "blocks", "download"],
+        ["extend", "classify", "plot", "save", "graph", "export", "writers"],
+        ["disk"],
+        ["reproduce"],
+    ],
 )
 def test_nothing_torn_and_nothing_left(attacks):
     command = [sys.executable, Path(__file__).parent / "torture", "--signals", "40", "--only", *attacks]

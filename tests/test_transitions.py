@@ -68,14 +68,14 @@ class TestStreams:
 
     def reached(self, *, seed, scale, round_, nodes=range(N)):
         """Where each node's walk leads: without noise the first update is half the vector of the node it meets."""
-        G, H = np.zeros((self.N, 16), dtype=np.float32), np.eye(self.N, 16, dtype=np.float32)
         nodes, visits = np.array(nodes, dtype=np.int32), np.ones(len(nodes), dtype=np.int64)
+        G, H = np.zeros((len(nodes), 16), dtype=np.float32), np.eye(self.N, 16, dtype=np.float32)
         without_noise = {"hops": 0b10, "negatives": 0, "batch": 1, "shared": 1}
         kernel = _native.SkipGram(self.CLIQUE.kernel, self.NODES, self.NOISE, seed=seed, scale=scale, **without_noise)
         go_on = np.zeros(1, dtype=np.uint8)
         kernel.train(G, H, None, None, nodes, visits, learning_rate=1.0, round=round_, stop=go_on)
-        np.testing.assert_allclose(G[nodes].max(axis=1), 0.5, atol=1e-6)
-        return G[nodes].argmax(axis=1)
+        np.testing.assert_allclose(G.max(axis=1), 0.5, atol=1e-6)
+        return G.argmax(axis=1)
 
     def independent(self, one, other):
         table = np.zeros((self.N, self.N))

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from hopscale import MUSAE
+from hopscale.atomic import check_writable, replacing
 from hopscale.datasets import figure1
 from hopscale.exceptions import ParameterError
 from hopscale.io import vectors as module
-from hopscale.io.atomic import check_writable, replacing
 from hopscale.io.vectors import write_vectors
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)

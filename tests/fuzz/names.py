@@ -27,12 +27,13 @@ import scipy.sparse as sp
 from kernel_arguments import call, valid
 
 import hopscale
-from fuzz import tables
+from fuzz import stored, tables
 from hopscale import datasets, tasks
 from hopscale import io as doors
 from hopscale.cli.commands import hopscale as program
 from hopscale.datasets.pickled import unpickled
 from hopscale.exceptions import HopscaleError
+from hopscale.io import counting
 from hopscale.io.vectors import write_vectors
 from hopscale.models import MODELS, NodeEmbedding
 from hopscale.supervised.heads.base import LinearHead
@@ -334,6 +335,25 @@ def cli(*args):
     return text
 
 
+def planned(model, solver, **settings):
+    """A plan, in words as well; its figures are numbers."""
+    found = hopscale.plan(model=MODELS[model](**({} if model == "HOPE" else {"solver": solver})), **settings)
+    assert str(found)
+    figures = [found.seconds, found.memory, found.graph, found.work, found.vectors, found.disk, found.network]
+    assert all(np.isfinite(figure) and figure >= 0 for figure in figures), figures
+    return found
+
+
+def counted_rows(*files, **settings):
+    """Counts of files as if they were large."""
+    whole = counting.PIECE, counting.PIECE_ROWS
+    counting.PIECE, counting.PIECE_ROWS = 16, 4
+    try:
+        return counting.count_rows(*files, **settings)
+    finally:
+        counting.PIECE, counting.PIECE_ROWS = whole
+
+
 @contextmanager
 def _standard_input(data):
     """Let standard input hold some bytes."""
@@ -467,6 +487,7 @@ SPACE = {
     **{name: getattr(hopscale, name) for name in ("AttributedGraph", "PMI", "SGNS", "load", "load_model", "evaluate")},
     **LIBRARIES,
     **{name: getattr(tables, name) for name in ("encoded", "restored", "dense")},
+    **{name: getattr(stored, name) for name in ("fitted_in_blocks", "opened", "stored_parts")},
     "tasks": tasks,
     "unpickled": unpickled,
 }

@@ -2,10 +2,10 @@
 
     python tests/torture [--signals N] [--seed N] [--only ATTACK ...] [--write]
 
-Signals go to `hopscale embed`, `model.save`, `model.export`, `hopscale reproduce` and downloads. After each, every file
-must be the old one or the new one, and the next write into its folder must remove what a killed process left. Exits
-with 1 if anything else was seen. Needs a POSIX system; root can mount a small disk to fill, others limit the size of
-files.
+Signals go to `hopscale embed`, in memory and in blocks, `model.save`, `model.export`, `hopscale reproduce` and
+downloads. After each, every file must be the old one or the new one, and the next write into its folder must remove
+what a killed process left. Exits with 1 if anything else was seen. Needs a POSIX system; root can mount a small disk to
+fill, others limit the size of files.
 """
 
 from __future__ import annotations
@@ -29,17 +29,31 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a process that forks shoul
 from disks import fill_disks  # noqa: E402
 from reproductions import interrupt_reproduction  # noqa: E402
 from signals import KINDS, Count, shoot  # noqa: E402
-from victims import Classify, Download, Embed, Export, Extend, FreshEmbed, Save, SaveGraph, write_graph  # noqa: E402
+from victims import (  # noqa: E402
+    Classify,
+    Download,
+    Embed,
+    EmbedInBlocks,
+    Export,
+    Extend,
+    FreshEmbed,
+    Plot,
+    Save,
+    SaveGraph,
+    write_graph,
+)
 from writers import several_writers  # noqa: E402
 
 from hopscale.datasets import planted_blocks  # noqa: E402
 
 # Share of the signals that each attack gets.
 SHARES = {
-    "embed": 0.25,
+    "embed": 0.2,
+    "blocks": 0.05,
     "fresh": 0.02,
     "extend": 0.05,
     "classify": 0.05,
+    "plot": 0.03,
     "save": 0.15,
     "graph": 0.1,
     "export": 0.1,
@@ -49,9 +63,11 @@ SHARES = {
 }
 VICTIMS = {
     "embed": Embed,
+    "blocks": EmbedInBlocks,
     "fresh": FreshEmbed,
     "extend": Extend,
     "classify": Classify,
+    "plot": Plot,
     "save": Save,
     "graph": SaveGraph,
     "export": Export,

@@ -34,7 +34,9 @@ class Process:
         self._sent: tuple[int, bool] | None = None
 
     def send(self, kind: int, *, group: bool = False) -> None:
-        """Send a signal to the process, or to all that it has started."""
+        """Send a signal to the process, or to all that it has started; none if it is over."""
+        if self.status is not None:
+            return
         self._sent = kind, group
         try:
             (os.killpg if group else os.kill)(self.pid, kind)

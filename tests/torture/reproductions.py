@@ -12,9 +12,9 @@ from processes import Process, group_is_alive
 from signals import ENDS, KINDS, Count
 from victims import write_graph
 
+from hopscale.atomic import check_writable
 from hopscale.cli import main
 from hopscale.datasets import planted_blocks
-from hopscale.io.atomic import check_writable
 from hopscale.models import load_model
 from hopscale.paper.store import identity, records_of
 
@@ -34,7 +34,7 @@ class Reproduction:
         methods = [word for method in METHODS for word in ("--models", method)]
         where = ["--data", str(self.inputs), "--cache", str(self.fits), "--output", str(self.output)]
         main(
-            args=["reproduce", "classification", "--datasets", "cora", "--splits", "2", *methods, *where],
+            args=["reproduce", "classification", "--datasets", "cora", "-s", "pmi", "--splits", "2", *methods, *where],
             prog_name="hopscale",
         )
 

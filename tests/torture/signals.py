@@ -13,7 +13,7 @@ from typing import Any
 from processes import FOREIGN, Process
 from victims import TORN, Victim
 
-from hopscale.io.atomic import replacing
+from hopscale.atomic import replacing
 
 KINDS = {"KILL": signal.SIGKILL, "TERM": signal.SIGTERM, "INT": signal.SIGINT}
 

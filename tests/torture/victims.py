@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from processes import Process
 from publisher import publish, serving
 
@@ -41,6 +44,9 @@ def digest(path: Path) -> str:
     """What a file says: of a model its vectors or predictions, else its bytes; ``torn`` if a model cannot be read."""
     if not path.exists():
         return ABSENT
+    if path.is_dir():
+        parts = sorted(path.iterdir())
+        return hashlib.sha256("".join(f"{part.name} {digest(part)}" for part in parts).encode()).hexdigest()
     if path.suffix != ".safetensors":
         return hashlib.sha256(path.read_bytes()).hexdigest()
     try:
@@ -132,6 +138,49 @@ class Embed(Victim):
         main(args=self.command(version), prog_name="hopscale")
 
 
+class EmbedInBlocks(Victim):
+    """``hopscale embed`` of a graph in parts: a folder that appears whole, and a work folder from which it goes on."""
+
+    name = "hopscale embed, in blocks"
+
+    def __init__(self, folder: Path, inputs: Path) -> None:
+        super().__init__(folder, inputs)
+        self.output = folder / "vectors"
+        self.files = [self.output]
+        graph = planted_blocks(800, n_features=200)
+        for name, columns, matrix in (
+            ("edges", ("source", "target"), graph.adjacency),
+            ("features", ("node", "feature"), graph.features),
+        ):
+            entries = np.stack(matrix.tocoo().coords)
+            (inputs / name).mkdir(exist_ok=True)
+            for part, some in enumerate(np.array_split(entries, 2, axis=1)):
+                table = pa.table(dict(zip(columns, map(pa.array, some), strict=True)))
+                pq.write_table(table, inputs / name / f"part-{part}.parquet")
+
+    def reset(self) -> None:
+        shutil.rmtree(self.output, ignore_errors=True)  # a folder that is not empty is refused
+
+    def get_ready(self, log: Path) -> None:
+        for version in (1, 0):
+            self.reset()
+            process = Process(lambda version=version: self.write(version), log)
+            assert process.wait() == 0, process.words()
+            self.known.setdefault(self.output, set()).add(digest(self.output))
+        assert len(self.known[self.output]) == 2, "versions must differ"
+        self.known[self.output].add(ABSENT)
+
+    def write(self, version: int) -> None:
+        edges, features = (str(self.inputs / name) for name in ("edges", "features"))
+        quick = ["--rows", "sampled", "--dimensions", str(32 + 16 * version), "--n-jobs", "1"]
+        main(args=["embed", "--edges", edges, "--features", features, *quick, "-o", str(self.output)])
+
+    def left(self) -> list[str]:
+        """Files that should not be there; those by which work goes on should."""
+        kept = {f"{self.output.name}{end}" for end in (".work", ".graph", ".graph.json", ".graph.work")}
+        return [name for name in super().left() if name not in kept]
+
+
 class FreshEmbed(Embed):
     """The same in an interpreter of its own, which is still importing when many a signal comes."""
 
@@ -155,6 +204,21 @@ class Classify(Victim):
         quick = ["--inputs", "vectors", "--head", "logistic", "--folds", "2", "--dimensions", str(16 + 8 * version)]
         outputs = ["--all", "-o", predictions, "--save", model]
         arguments = ["classify", "--graph", str(self.inputs / "graph.npz"), "--n-jobs", "1", *quick, *outputs]
+        main(args=arguments, prog_name="hopscale")
+
+
+class Plot(Victim):
+    """``hopscale plot`` with one picture."""
+
+    name = "hopscale plot"
+
+    def __init__(self, folder: Path, inputs: Path) -> None:
+        super().__init__(folder, inputs)
+        self.files = [folder / "map.svg"]
+
+    def write(self, version: int) -> None:
+        quick = ["--method", "pca", "--dimensions", str(16 + 8 * version), "--n-jobs", "1"]
+        arguments = ["plot", "--graph", str(self.inputs / "graph.npz"), *quick, "-o", str(self.files[0])]
         main(args=arguments, prog_name="hopscale")
 
 

@@ -18,6 +18,7 @@ OPTIONS = [
     *("--walks-per-node", "--start", "--epochs", "--negatives", "--subsample", "--learning-rate", "--dimensions", "-"),
     *("--window", "--random-state", "--p", "--q", "--decay", "--iterations", "--score", "--task", "--splits", "--x"),
     *("--standardize", "--format", "--scale", "--save", "--quiet", "--solver", "--unknown", "--keep-graph", "--power"),
+    *("--feature", "--clusters", "--names", "--title", "--method", "--max-nodes"),
     *("--directed", "--source", "--target", "--skip-bad-lines", "--edges-header", "--no-features-header", "--edges"),
 ]
 # Options that say how much work there is: large ones are no mistake, but take long.
@@ -35,6 +36,14 @@ def command_line(m):
         lambda: ["'info'", edges, "'--features'", features],
         lambda: ["'info'", "'--edges'", "'-'", "'--features'", m.choice([features, "'-'"])],
         lambda: ["'embed'", *graph, "'-o'", "'-'", *small],
+        lambda: ["'plan'", *graph, *small],
+        lambda: [
+            "'plan'",
+            "'--nodes'",
+            repr(m.choice(["1e6", *TEXTS])),
+            "'--edges-count'",
+            repr(m.choice(["9", *TEXTS])),
+        ],
         lambda: ["'neighbors'", model, repr(m.choice(["0", "1", '["node", 1]', *TEXTS]))],
         lambda: ["'neighbors'", model, *(repr(m.choice(["0", "1", *TEXTS])) for _ in range(m.randint(0, 3)))],
         lambda: ["'neighbors'", model, repr(m.choice(["--feature", "--nodes-of"])), repr(m.choice(["1", "2", *TEXTS]))],
@@ -49,6 +58,10 @@ def command_line(m):
         lambda: ["'embed'", "'--graph'", f"file({GRAPHML!r}, 'g.graphml')", "'-o'", "out('v.csv')", *small],
         lambda: ["'transform'", model, *graph, "'-o'", "out('v.npz')"],
         lambda: ["'extend'", model, *graph, "'-o'", "out('v.csv')"],
+        lambda: ["'plot'", model, "'-o'", "out('map.png')", "'--method'", "'pca'"],
+        lambda: ["'plot'", *graph, "'-o'", "out('map.svg')", "'--method'", "'pca'", "'--names'", "'3'", *small],
+        lambda: ["'report'", *graph, "'-o'", "out('report.html')", "'--method'", "'pca'", *small],
+        lambda: ["'explore'", model, "'-o'", "out('p.html')", "'--method'", "'pca'", *m.sample(graph, m.randint(0, 4))],
         lambda: ["'datasets'", repr(m.choice(["figure1", "cora", *TEXTS]))],
         lambda: ["'methods'", repr(m.choice(["musae", "hope", *TEXTS]))],
         lambda: [repr(m.choice(["embed", "demo", "--version", "reproduce", *TEXTS])), "'--help'"],

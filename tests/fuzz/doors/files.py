@@ -69,7 +69,7 @@ def feature_files(m):
     return followed(m, f"read_graph({edges}, {feature_file(m)}{_of_files(m)})")
 
 
-def _parquet(*columns):
+def parquet_bytes(*columns):
     """A small table as Parquet, the same for ever with one version of Arrow."""
     made = io.BytesIO()
     parquet.write_table(pa.table(dict(columns)), made)
@@ -86,7 +86,7 @@ def parquet_files(m):
         columns = [
             (name, m.choice(kinds[:2]) if m.rarely(0.7) else m.choice(kinds)) for name in names[: m.randint(2, 3)]
         ]
-        data = _parquet(*columns)
+        data = parquet_bytes(*columns)
         damaged = m.mutated(data) if m.rarely(0.3) else data
         files.append(f"file({damaged!r}, 'table.parquet')")
     return followed(m, f"read_graph({', '.join(files)}{_of_files(m)})")

@@ -25,6 +25,7 @@ _FLOATS = [0.0, 1.0, -1.0, 0.5, 2.0, math.nan, math.inf, -math.inf, 1e30, 1e-42,
 _TIMES = {
     ("train", "visits"),
     ("sample_rows", "walks"),
+    ("project_rows", "walks"),
     ("SkipGram", "counts"),
     ("SkipGram", "negatives"),
     ("read_bytes", "size"),
@@ -77,11 +78,13 @@ def _kernel(m, entry, depth=2):
             text = repr(m.choice([v for v in _INTEGERS if (entry, name) not in _TIMES or v < 1000]))
         elif type(value) is float:
             text = repr(m.choice(_FLOATS))
-        elif name == "panels":
+        elif name in ("panels", "sparse"):
             if isinstance(value, list):
                 text = "[" + ", ".join([_chunk(m, value[0])] * m.randrange(3)) + "]"
             else:
                 text = _kernel(m, "Panels", depth - 1)
+        elif name == "copies":
+            text = m.listed(lambda value=value: _chunk(m, value[0]), 0, 3, "[]")
         elif name == "data":
             text = repr(m.delimited(2, ("a", "b")) if entry == "encode_text" else m.json())
         elif name == "file":
