@@ -14,16 +14,21 @@ CORE := $(wildcard src/hopscale/_core/*.cpp src/hopscale/_core/*.hpp)
 BUILD := pyproject.toml CMakeLists.txt $(CORE)
 LOCK := requirements-dev.txt
 TORCH := requirements-torch.txt
-BENCHMARKS := $(filter-out %/measure.py %/libraries.py %/reference.py %/readme.py %/choosing_vectors.py,$(wildcard benchmarks/*.py))
+BENCHMARKS := $(filter-out $(addprefix %/,measure.py network_changes.py libraries.py reference.py readme.py choosing_vectors.py \
+	compared.py large_graph.py first_picture.py large_parts.py),$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check setup lock format fuzz torture sanitize attacks bench readme clean distclean always
+.PHONY: help demo test check test-browser screenshots docs wheel setup lock format fuzz torture sanitize attacks bench readme clean distclean always
 
 help:
 	@echo "make demo       learn, score, search and explain on built-in data"
 	@echo "make test       all checks: lint, types, imports, spelling, doctests, tests"
+	@echo "make test-browser  tests of pages in a browser, which must be there; make test skips them without one"
+	@echo "make screenshots   pictures of the explorer in docs/figures (needs a browser, and HOPSCALE_DATA)"
 	@echo "make setup      a virtual environment with everything that development needs, in $(VENV)"
 	@echo "make check      the checks that read the code without running it"
+	@echo "make docs       build the documentation into build/docs, run its examples and check its links"
+	@echo "make wheel      build a wheel and a source archive into dist, and test both in fresh environments"
 	@echo "make lock       pin the development tools anew, with their hashes, in $(LOCK) (needs uv)"
 	@echo "make format     format the code"
 	@echo "make fuzz       random inputs for every door (FUZZ_MINUTES=15 FUZZ_SEED=0 JOBS=auto), counted in docs"
@@ -39,8 +44,14 @@ demo: $(VENV)/.installed
 	$(BIN)/hopscale demo
 
 test: check
-	$(BIN)/pytest -q -n $(JOBS) --doctest-modules src
+	$(BIN)/pytest -q -n $(JOBS) --doctest-modules src --ignore-glob="*_triton.py"  # needs a GPU's library
 	$(BIN)/pytest -q -n $(JOBS)
+
+test-browser: $(VENV)/.developing
+	HOPSCALE_TEST_BROWSER=1 $(BIN)/pytest -q tests/browser
+
+screenshots: $(VENV)/.developing
+	$(BIN)/python benchmarks/explorer.py --screenshots docs/figures
 
 check: $(VENV)/.developing
 	$(BIN)/ruff check .
@@ -49,6 +60,16 @@ check: $(VENV)/.developing
 	$(BIN)/lint-imports
 	$(BIN)/codespell
 	$(BIN)/clang-format --dry-run --Werror $(CORE)
+
+# Warnings are errors; nothing is downloaded. The manual page is build/man/hopscale.1.
+docs: $(VENV)/.developing
+	$(BIN)/sphinx-build --builder html --fail-on-warning --keep-going --jobs 2 docs build/docs
+	$(BIN)/sphinx-build --builder man --quiet --doctree-dir build/docs/.doctrees docs build/man
+	$(BIN)/python docs/check_links.py build/docs
+	$(BIN)/pytest -q -n $(JOBS) tests/test_pages.py
+
+wheel: $(VENV)/.developing
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python .ci/wheel.py
 
 setup: $(VENV)/.developing
 
@@ -68,7 +89,7 @@ fuzz: $(VENV)/.developing
 
 # The core of its own for each sanitizer is in build; with GCC on Linux only. Random inputs, which are of one thread,
 # need pyarrow and polars, which do not load under the sanitizer of threads.
-SANITIZED := $(addprefix tests/,test_kernels.py test_kernel_arguments.py test_panels.py test_sgns.py test_threads.py \
+SANITIZED := $(addprefix tests/,test_kernels.py test_kernel_hops.py test_kernel_rows.py test_kernel_arguments.py test_panels.py test_sgns.py test_threads.py \
 	test_io_readers.py test_concurrency.py::TestThreads)
 RANDOM := $(foreach door,kernels edge_files feature_files, \
 	"tests/fuzz/test_fuzz.py::test_random_inputs_are_answered[$(door)]")
@@ -90,14 +111,16 @@ bench: $(VENV)/.developing
 	@test -n "$$HOPSCALE_DATA" || { echo "make bench: HOPSCALE_DATA must name the folder of the data sets" >&2; exit 1; }
 	set -e; for program in $(BENCHMARKS); do $(BIN)/python $$program; done
 	$(BIN)/python benchmarks/choosing_vectors.py
+	$(BIN)/python benchmarks/compared.py
 	$(BIN)/python benchmarks/readme.py
 
 readme: $(VENV)/.installed
 	$(BIN)/python benchmarks/choosing_vectors.py
+	$(BIN)/python benchmarks/compared.py
 	$(BIN)/python benchmarks/readme.py
 
 clean:
-	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf build dist docs/api docs/gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean
