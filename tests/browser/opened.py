@@ -15,11 +15,11 @@ class Opened:
         return self.page.evaluate(expression, argument)
 
     def settle(self):
-        """Wait until nothing moves and everything is drawn."""
+        """Wait until what was chosen is shown: nothing is read, nothing moves and everything is drawn."""
         self.page.wait_for_function(
             """() => new Promise(done => {
                 const { renderer } = hopscale;
-                const quiet = () => !renderer.flight && !renderer.morph && !renderer.waiting
+                const quiet = () => !hopscale.underWay && !renderer.flight && !renderer.morph && !renderer.waiting
                     && performance.now() - (renderer.movedAt ?? -1000) > 200;
                 const look = () => quiet() ? requestAnimationFrame(() => done(true)) : setTimeout(look, 20);
                 look();
@@ -59,7 +59,8 @@ class Opened:
         ]
 
     def hash(self):
-        self.page.wait_for_timeout(400)  # the address follows after a moment
+        self.settle()
+        self.page.wait_for_function("() => !hopscale.keeping")  # the address follows after a moment
         return self.ask("() => location.hash")
 
 

@@ -36,6 +36,7 @@ export class App {
     this.coloring = new Coloring(facts, blocks, this.themeName);
     this.grids = new Map();
     this.isHome = true;
+    this.underWay = 0; // changes that are not shown yet
     this.nodes = this.features = { length: 0, at: () => "" };
   }
 
@@ -100,7 +101,21 @@ export class App {
   // Changes.
 
   /** Change what is chosen, and show what follows from it. */
-  async update(changes) {
+  update(changes) {
+    return this.counted(this.apply(changes));
+  }
+
+  /** Count work that has begun and not ended: what was chosen may need data that must be decoded first. */
+  async counted(work) {
+    this.underWay++;
+    try {
+      return await work;
+    } finally {
+      this.underWay--;
+    }
+  }
+
+  async apply(changes) {
     const before = this.state;
     this.state = { ...before, ...changes };
     const turn = (this.turn = (this.turn ?? 0) + 1);
@@ -333,6 +348,7 @@ export class App {
   keepAddress() {
     clearTimeout(this.keeping);
     this.keeping = setTimeout(() => {
+      this.keeping = null;
       if (!this.isReady) return;
       const text = written(this.state, this);
       if (text !== location.hash.slice(1)) history.replaceState(null, "", `#${text}`);

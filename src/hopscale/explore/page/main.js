@@ -189,7 +189,11 @@ class Page extends App {
 
   // Selections.
 
-  async select(kind, index, { fly = false } = {}) {
+  select(kind, index, { fly = false } = {}) {
+    return this.counted(this.showSelected(kind, index, fly));
+  }
+
+  async showSelected(kind, index, fly) {
     this.hover(null);
     this.near = [];
     this.renderer.links = [];
