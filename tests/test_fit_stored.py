@@ -25,8 +25,9 @@ from hopscale import (
     fit_stored,
     load_model,
 )
-from hopscale.cluster import plan
-from hopscale.cluster.maps import Maps, resident_files
+from hopscale.cluster import maps, plan
+from hopscale.cluster.maps import Maps, file_memory
+from hopscale.compute.memory import resident_files
 from hopscale.exceptions import GraphError, HopscaleWarning, OutputError, ParameterError
 from hopscale.stored.arrays import save_array
 from reference import random_graph
@@ -293,15 +294,32 @@ class TestMaps:
         size = 2**26
         save_array(tmp_path / "large.npy", np.ones(size // 4, dtype=np.float32))
         before = resident_files()
-        maps = Maps(size // 8)
-        array = maps.open(tmp_path / "large.npy", np.float32)
+        watched = Maps(size // 8)
+        array = watched.open(tmp_path / "large.npy", np.float32)
         most = 0
-        with maps.watched():
+        with watched.watched():
             for begin in range(0, len(array), 2**18):
                 assert array[begin : begin + 2**18].sum() == 2**18
                 time.sleep(0.01)
                 most = max(most, resident_files() - before)
         assert most < size // 2
+
+    @pytest.mark.parametrize(
+        ("worker", "machine", "expected"),
+        [
+            (None, 16 * 2**30, 4 * 2**30),  # the system drops pages by itself: a share of the machine's memory
+            (None, 2**30, 2**29),  # the limit, where that is more
+            (None, None, 2**29),
+            (3 * 2**30, 16 * 2**30, 2**29),  # Dask would end a worker for its pages: never more than the limit
+            (2**30 + 4 * 2**20, 16 * 2**30, 2**20),  # and a share of what the worker has left
+            (2**20, 16 * 2**30, 0),
+        ],
+    )
+    def test_what_files_may_take(self, worker, machine, expected, monkeypatch):
+        monkeypatch.setattr(maps, "worker_memory", lambda: worker)
+        monkeypatch.setattr(maps, "memory_here", lambda: machine)
+        monkeypatch.setattr(maps, "resident", lambda: 2**30)
+        assert file_memory(2**29) == expected
 
     def test_a_stored_graph_has_all_its_maps_watched(self, weighted, tmp_path):
         graph = StoredGraph.open(stored(weighted, tmp_path / "graph"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hopscale.compute.memory import memory_here, resident, resident_files, worker_memory
 from hopscale.stored.arrays import mapped, release
 
-__all__ = ["Maps"]
+__all__ = ["Maps", "file_memory"]
 
 INTERVAL = 0.005  # seconds between two looks at the memory: kernels touch some gigabytes a second at most
-SHARE = 0.25  # of what a worker's memory limit leaves beside Python and the libraries
-_STATISTICS = Path("/proc/self/statm")
+SHARE = 0.25  # of the machine's memory, or of what a worker's memory limit leaves beside Python and the libraries
 
 
 class Maps:
@@ -30,8 +29,7 @@ class Maps:
     """
 
     def __init__(self, limit: int) -> None:
-        worker = worker_memory()
-        self._limit = limit if worker is None else min(limit, int(SHARE * max(0, worker - resident())))
+        self._limit = limit
         self._maps: list[NDArray[Any]] = []
         self._lock = threading.Lock()
         self._users, self._stop = 0, threading.Event()
@@ -79,30 +77,14 @@ class Maps:
             release(array)
 
 
-def resident() -> int:
-    """Bytes of memory that this process takes; 0 where the system does not tell."""
-    return _statistic(1)
+def file_memory(limit: int) -> int:
+    """Bytes of files that this process keeps in memory while it works within a memory limit.
 
-
-def resident_files() -> int:
-    """Those of them that are pages of files."""
-    return _statistic(2)
-
-
-def _statistic(place: int) -> int:
-    try:
-        return int(_STATISTICS.read_text().split()[place]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0
-
-
-def worker_memory() -> int | None:
-    """The memory limit of the worker of a cluster that this is, for each of its threads; None elsewhere."""
-    try:
-        from distributed import get_worker
-
-        worker = get_worker()
-        limit, threads = worker.memory_manager.memory_limit, worker.state.nthreads
-    except (ImportError, ValueError, AttributeError):
-        return None
-    return int(limit) // max(1, threads) if limit else None
+    The system drops such pages by itself where memory is short, so that a share of the machine's may be theirs; what is
+    dropped has to be read again, and fits on graphs of this size take twice as long. But a cluster that counts them as
+    memory of its worker would end it.
+    """
+    worker = worker_memory()
+    if worker is None:
+        return max(limit, int(SHARE * (memory_here() or 0)))
+    return min(limit, int(SHARE * max(0, worker - resident())))

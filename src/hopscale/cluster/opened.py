@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hopscale.cluster.maps import Maps
+from hopscale.cluster.maps import Maps, file_memory
 from hopscale.cluster.plan import Plan
 from hopscale.cluster.prepared import FOLDER, TABLES, edges_of, tables_of
 from hopscale.compute.aligned import Floats, padded
@@ -29,7 +29,7 @@ class Opened:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.plan = Plan.load(folder)
-        self.maps = Maps(self.plan.memory)
+        self.maps = Maps(file_memory(self.plan.memory))
         self.graph = StoredGraph.open(self.plan.graph, validate=False)
         self.maps.add(*self.graph.maps)
         self._lock = threading.RLock()

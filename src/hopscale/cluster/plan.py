@@ -18,9 +18,9 @@ __all__ = ["PAIRS", "Plan"]
 
 FEWEST, MOST = 2**12, 2**16  # nodes of a part
 PARTS = 64  # where that makes parts of a size between these
-PAIRS = 1e7  # that a task of training trains, about: a fifth of a second, much longer than it takes to hand out
+PAIRS = 3e7  # that a task of training trains, about: half a second, much longer than its files and its handing out take
 COPY = 12.0  # pairs that are trained in twice the time in which a row of a shard's copy is written, read and added
-MAPS = 2**30  # bytes of files that a process keeps in memory where no limit says less
+MAPS = 2**30  # bytes of files that a worker keeps in memory where no limit says less
 _FILE = "plan.json"
 _SOLVERS = {"pmi": PMI, "sgns": SGNS}
 
@@ -48,7 +48,7 @@ class Plan:
 
     @property
     def memory(self) -> int:
-        """Bytes of mapped files that a process may keep in memory."""
+        """Bytes of mapped files that a process may keep in memory, whatever else it has."""
         limit = getattr(self.solver, "memory_limit", None)
         return MAPS if limit is None else min(MAPS, memory_bytes("memory_limit", limit) // 2)
 

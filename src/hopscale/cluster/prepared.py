@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hopscale.cluster.maps import Maps
+from hopscale.cluster.maps import Maps, file_memory
 from hopscale.cluster.plan import Plan
 from hopscale.compute.chunks import ranges
 from hopscale.exceptions import GraphError, Setting
@@ -91,7 +91,7 @@ def prepare(work: str) -> dict[str, Any]:
     """The task: returns the size of the context, and whether edges are weighted."""
     folder = Path(work)
     plan = Plan.load(folder)
-    graph, maps = StoredGraph.open(plan.graph, validate=False), Maps(plan.memory)
+    graph, maps = StoredGraph.open(plan.graph, validate=False), Maps(file_memory(plan.memory))
     maps.add(*graph.maps)
     with maps.watched():
         return _prepared(plan, graph, folder / FOLDER)

@@ -33,8 +33,10 @@ from hopscale.stored.arrays import save_array, save_pieces
 
 __all__ = ["Runners", "train", "write"]
 
-EVERY = 30.0  # seconds between two checkpoints
-BATCH = 4  # steps after which scales wait for each other
+EVERY = 15.0  # seconds between two checkpoints, or somewhat more: scales must have come as far as each other
+BATCH = 2e8  # pairs of a scale, about, after which scales wait for each other: some seconds
+FILES = 2**30  # bytes that steps write, each its vectors, until the files of all but the last are removed
+FEW = 4  # steps whose files are kept in any case
 _PROGRESS = "steps.json"
 
 
@@ -58,6 +60,7 @@ class _Steps:
     shards: int
     groups: int  # tasks of a round; if it is one, a step is a task of ``span`` rounds
     span: int
+    pairs: float  # of a step
 
     @classmethod
     def of(cls, pairs: float, rounds: int, shards: int, features: int, plan: Plan) -> _Steps:
@@ -66,7 +69,7 @@ class _Steps:
         worth = each > plan.pairs_per_copy * shards * features
         groups = int(np.clip(np.ceil(each / pairs_per_task), 1, shards)) if worth else 1
         span = int(np.clip(pairs_per_task / max(1.0, each), 1, rounds)) if groups == 1 else 1
-        return cls(rounds, shards, groups, span)
+        return cls(rounds, shards, groups, span, span * each)
 
     @property
     def count(self) -> int:
@@ -91,12 +94,14 @@ def train(plan: Plan, runners: Runners) -> list[dict[str, Any]]:
     (folder / "train").mkdir(exist_ok=True)
     dealt = runners.run("deal nodes to shards", deal_nodes, [(work, i) for i in numbers])
     steps = [_Steps.of(**each, plan=plan) for each in dealt]
+    rows = plan.n_nodes + dealt[0]["features"]
+    most = max(FEW, FILES // (4 * rows * len(plan.columns)))
     count = max(each.count for each in steps)
     begin, pairs = _progress(folder, len(plan.scales))
     last = time.monotonic()
     step = begin
     while step < count:
-        tasks, after = _tasks(work, steps, step)
+        tasks, after = _tasks(work, steps, step, most)
         stage, end = f"step {step + 1} of {count}", tasks[-1][2] + 1
         seen = runners.run(f"train, {stage}", train_shards, tasks, marked=False, after=after)
         for task, found in zip(tasks, seen, strict=True):
@@ -111,13 +116,15 @@ def train(plan: Plan, runners: Runners) -> list[dict[str, Any]]:
     return [{"rows": f"{found:,} pairs of walks"} for found in pairs]
 
 
-def _tasks(work: str, steps: list[_Steps], step: int) -> tuple[list[tuple[Any, ...]], list[int | None]]:
-    """Tasks of a step, and of some more where no copies are averaged; and which of them each has to wait for."""
+def _tasks(work: str, steps: list[_Steps], step: int, most: int) -> tuple[list[tuple[Any, ...]], list[int | None]]:
+    """Tasks of a step, and of up to ``most`` where no copies are averaged; and which of them each has to wait for."""
     tasks: list[tuple[Any, ...]] = []
     after: list[int | None] = []
-    together = all(each.groups == 1 for each in steps if step < each.count)
+    left = [each for each in steps if step < each.count]
+    together = all(each.groups == 1 for each in left)
+    batch = int(np.clip(BATCH / max(each.pairs for each in left), 1, most)) if together else 1
     before: dict[int, int] = {}
-    for at in range(step, step + BATCH if together else step + 1):
+    for at in range(step, step + batch):
         for i, each in enumerate(steps):
             for task in each.tasks(at) if at < each.count else ():
                 after.append(before.get(i) if together else None)

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from hopscale.checks import memory_bytes, switch, whole
+from hopscale.compute.memory import memory_here
 from hopscale.compute.threads import effective_jobs
 from hopscale.exceptions import ParameterError, in_short
 from hopscale.io import as_graph
 from hopscale.models import MODELS, NodeEmbedding
 from hopscale.models.walk.base import WalkEmbedding
 from hopscale.planning.estimates import Plan, WayOut, estimated
-from hopscale.planning.machine import Machine, calibration_seconds, memory_here
+from hopscale.planning.machine import Machine, calibration_seconds
 from hopscale.planning.sizes import GraphSize, size_of
 from hopscale.planning.stages import StageCost
 from hopscale.planning.ways_out import ways_out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ import scipy.sparse as sp
 
 from hopscale.compute import Threads
 
-__all__ = ["GPU_MEMORY", "Machine", "calibration_seconds", "memory_here"]
+__all__ = ["GPU_MEMORY", "Machine", "calibration_seconds"]
 
 ROWS, ENTRIES, WIDTH = 2**15, 24, 64  # of the product: what it reads is larger than the caches near a core
 REPEATS = 7
@@ -58,11 +57,3 @@ def calibration_seconds() -> float:
             _ = operator @ x
             taken.append(time.process_time() - begin)
     return min(taken)
-
-
-def memory_here() -> int | None:
-    """Bytes of this machine's memory; None where the system does not say."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not on Windows
-        return None
