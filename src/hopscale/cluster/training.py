@@ -196,9 +196,10 @@ def train_shards(folder: str, number: int, step: int, first: int, last: int, beg
         H = _Vectors.features(work, number, step, begin)
         together, seen = last - first == len(shards.dealt.ends), 0
         added = first == 0  # sums begin with the first shard: its group's copies need not be kept
+        copies = _copies(1 if added else last - first, H.table)
+        new, updates = aligned_zeros(*H.table.shape), np.zeros(len(H.table), dtype=np.int64)
         for round_ in range(begin, end):
-            copies = _copies(1 if added else last - first, H.table)
-            new, updates = aligned_zeros(*H.table.shape), np.zeros(len(H.table), dtype=np.int64)
+            updates.fill(0)
             for shard in range(first, last):
                 copy = _copy(copies, 0 if added else shard - first)
                 where = shards.dealt.shards[shard]
@@ -209,7 +210,8 @@ def train_shards(folder: str, number: int, step: int, first: int, last: int, beg
                     _add(copy, H.table, new, updates, shard, len(shards.dealt.ends))
             G.take(G.table, round_)
             if together:
-                H.take(new, round_)
+                new, table = H.table, new  # what the round has read is overwritten by the next
+                H.take(table, round_)
     if together:
         H.save(step + 1, end)
     else:
