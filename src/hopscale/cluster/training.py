@@ -34,7 +34,7 @@ from hopscale.stored.arrays import save_array, save_pieces
 __all__ = ["Runners", "train", "write"]
 
 EVERY = 15.0  # seconds between two checkpoints, or somewhat more: scales must have come as far as each other
-BATCH = 2e8  # pairs of a scale, about, after which scales wait for each other: some seconds
+BATCH = 3e8  # pairs of a scale, about, after which scales wait for each other: some seconds
 FILES = 2**30  # bytes that steps write, each its vectors, until the files of all but the last are removed
 FEW = 4  # steps whose files are kept in any case
 _PROGRESS = "steps.json"
