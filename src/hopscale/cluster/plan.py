@@ -18,7 +18,7 @@ __all__ = ["PAIRS", "Plan"]
 
 FEWEST, MOST = 2**12, 2**16  # nodes of a part
 PARTS = 64  # where that makes parts of a size between these
-PAIRS = 2.5e7  # that a task of training trains, about: half a second, much longer than its files and handing it out take
+PAIRS = 2.5e7  # that a task of training trains, about: half a second, much longer than it takes to hand out
 COPY = 12.0  # pairs that are trained in twice the time in which a row of a shard's copy is written, read and added
 MAPS = 2**30  # bytes of files that a worker keeps in memory where no limit says less
 _FILE = "plan.json"
