@@ -102,10 +102,15 @@ CASES: dict[str, tuple[dict[str, Any], Any, bool]] = {
 BLOCKS: dict[str, tuple[dict[str, Any], Any]] = {
     "blocks": (generated(nodes=2**15, features=8000), MUSAE(solver=PMI(memory_limit="512MB"))),
     "blocks, sparse": (generated(nodes=2**16, features=16000, edges=5, entries=10), AE(64)),
+    "blocks, large": (
+        generated(nodes=2**20),
+        MUSAE(solver=PMI(rows="sampled", walks=200, memory_limit="1GiB")),
+    ),
     "blocks, sgns": (generated(nodes=2**14, features=4000), MUSAE(solver=SGNS(walk_length=33, **LITTLE))),
 }
 THREADS = (1, 2)  # that each fit is measured on
 READING = 2**16  # nodes of a graph that is read
+SCALED = {"pmi": PMI(), "sgns": SGNS(walks_per_node=1, walk_length=53, epochs=1)}  # as ``scaling`` has them
 
 
 EVERY = ["reading", "calibration", *CASES, *BLOCKS]
@@ -256,7 +261,7 @@ def reading() -> dict[str, Any]:
 
 def fitted(records: list[dict[str, Any]]) -> dict[str, Any]:
     """Seconds of each kind of work: relative errors of stages on one thread, by non-negative least squares."""
-    apart = ("read", "sorted", "prepared", "written")  # of reading, and of fits in blocks
+    apart = ("read", "sorted", "prepared", "written", "fetched")  # of reading, and of fits in blocks
     kinds = [kind for kind in KINDS if kind not in apart]
     rows = []
     mine = [r for r in records if r["case"] in CASES and is_fitted(r) and r["threads"] == 1]
@@ -289,16 +294,21 @@ def fitted(records: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def block_costs(records: list[dict[str, Any]], costs: dict[str, float]) -> dict[str, float]:
-    """Of the stages that fits in blocks have and others have not: what is left of their seconds, less known work."""
-    found = {}
+    """Of the stages that fits in blocks have and others have not: what is left of their seconds, less known work.
+
+    Of each kind the fit that has most of it tells, so that what a stage takes whatever its size counts little; numbers
+    are written at a time that fits on graphs within the caches tell, which have no other unknown kind.
+    """
+    found: dict[str, float] = {}
     mine = [r for r in records if r["case"].startswith("blocks") and r["threads"] == 1]
-    for kind, stage in (("sorted", "store"), ("prepared", "prepare"), ("written", "vectors")):
-        left = [
-            (r["stages"][stage] - sum(costs.get(k, 0.0) * amount for k, amount in r["work"][stage].items()))
-            / r["work"][stage][kind]
-            for r in mine
-        ]
-        found[kind] = max(0.0, float(np.median(left)))
+    cached = [r for r in mine if not r["work"]["vectors"].get("fetched")]
+    stages = (("sorted", "store", mine), ("prepared", "prepare", mine), ("written", "vectors", cached))
+    for kind, stage, cases in (*stages, ("fetched", "vectors", mine)):
+        known = costs | found
+        most = max(cases, key=lambda r: float(r["work"][stage].get(kind, 0.0)))
+        work = most["work"][stage]
+        left = most["stages"][stage] - sum(known.get(each, 0.0) * amount for each, amount in work.items())
+        found[kind] = max(0.0, left / work[kind])
     return found
 
 
@@ -368,6 +378,31 @@ def by_counts(record: dict[str, Any]) -> float | None:
     return plan.seconds - plan.reading
 
 
+def of_others() -> list[dict[str, Any]]:
+    """Fits of ``scaling`` and ``cluster`` on the largest graphs, on two threads, with seconds by counts alone."""
+    found = []
+    for name in ("scaling", "cluster"):
+        for record in json.loads((RESULTS / f"{name}.json").read_text())["records"]:
+            if name == "scaling" and (record["solver"] not in SCALED or record.get("size") != 20):
+                continue
+            if name == "cluster" and record["way"] != "threads":
+                continue
+            n = record["nodes"] if name == "cluster" else 2 ** record["size"]
+            counts = {"n_nodes": n, "n_edges": 10 * n, "n_features": 50_000, "n_entries": 20 * n}
+            if name == "scaling":
+                case, taken = f"scaling, {record['solver']}", record["seconds"]
+                plan = hopscale.plan(model=MUSAE(solver=SCALED[record["solver"]]), cores=2, calibrate=False, **counts)
+                counted = plan.seconds - plan.reading
+            else:
+                case, taken = f"in blocks, {record['walks']} walks", record["seconds"] + record["stages"]["store"]
+                solver = PMI(rows="sampled", walks=record["walks"], memory_limit="1GiB")
+                machine_ = Machine(None, 2)
+                stages = block_stages(MUSAE(record["dimensions"], solver=solver), GraphSize(**counts), machine_)
+                counted = sum(stage.cost(machine_).seconds for stage in stages)
+            found.append({"case": case, "size": list(counts.values()), "seconds": taken, "counted": counted})
+    return found
+
+
 def error(record: dict[str, Any], model: CostModel) -> float:
     """Relative error of the predicted seconds."""
     return predicted(record, model) / record["seconds"] - 1
@@ -397,14 +432,21 @@ def table(records: list[dict[str, Any]], model: CostModel) -> str:
                 *(f"{record[key]:.0f}" if key in record else "–" for key in ("memory_mib", "planned_mib")),
             ]
         )
+    others = of_others()
+    for record in others:
+        n, m, q, entries = record["size"]
+        taken, counted = record["seconds"], record["counted"]
+        shown = [f"{taken:.2f}", "–", f"{counted:.2f} ({counted / taken - 1:+.0%})", "–", "–"]
+        rows.append([record["case"] + " *", f"{n:,}, {m:,}, {q:,}, {entries:,}", "", 2, *shown])
     header = ["fit", "nodes, edges, features, entries", "rows", "threads", "seconds", "predicted", "by counts alone"]
     words = "\n\\* took no part in the fit: the errors of these on one thread are {}. On two threads they are {}. "
     words += "MiB are those beside the graph and the vectors."
     apart = [
         [error(r, model) for r in records if "work" in r and not is_fitted(r) and r["threads"] == k] for k in (1, 2)
     ]
-    shown = [_in_words(errors) for errors in apart]
-    words = words.format(*shown)
+    words = words.format(*map(_in_words, apart))
+    larger = [record["counted"] / record["seconds"] - 1 for record in others]
+    words += f" The last {len(others)} are of other programs, on the largest graphs: {_in_words(larger)}."
     return markdown([*header, "MiB", "MiB planned"], rows) + "\n" + words
 
 

@@ -46,7 +46,7 @@ def means(graph, hops, walks, seed):
 class TestSampleRows:
     @pytest.mark.parametrize("weighted", [False, True])
     @pytest.mark.parametrize("hops", [(1,), (3,), (1, 2), (1, 2, 3)])
-    @pytest.mark.parametrize("q", [9, 700])  # rows that are kept dense, and sparse
+    @pytest.mark.parametrize("q", [9, 2000, 20_000])  # rows that are kept dense, that become so, and that are sparse
     def test_are_exact_where_no_more_ways_lead_on_than_walks_are_asked_for(self, isa, weighted, hops, q):
         graph = random_graph(15, 9, weighted=weighted, values=True, isolated=2, seed=5)
         A, F = dense(graph)

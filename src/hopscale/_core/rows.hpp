@@ -46,7 +46,7 @@ struct Places {
 constexpr int FETCH = 16;            // places whose offsets are fetched ahead of their use
 constexpr int FETCH_LIST = 8;        // and what they point at
 constexpr int MOST_CHANGES = 8;      // of the number of ways that a unit of weight may take
-constexpr int SPARSE_ROW = 8;        // entries of F that are met, times this: fewer than columns, and the row is sparse
+constexpr int SPARSE_ROW = 64;       // columns are scanned in the time in which one that was met is sorted
 constexpr int64_t AT_A_TIME = 4096;  // biased walks
 
 // Each node once, with the sum of its weights.

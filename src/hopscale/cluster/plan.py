@@ -14,7 +14,7 @@ from hopscale.models.exact_row import ContextKind
 from hopscale.solvers import PMI, SGNS, Solver
 from hopscale.walks import Scale, Start
 
-__all__ = ["PAIRS", "Plan"]
+__all__ = ["PAIRS", "Plan", "part_size"]
 
 FEWEST, MOST = 2**12, 2**16  # nodes of a part
 PARTS = 64  # where that makes parts of a size between these
@@ -23,6 +23,15 @@ COPY = 12.0  # pairs that are trained in twice the time in which a row of a shar
 MAPS = 2**30  # bytes of files that a worker keeps in memory where no limit says less
 _FILE = "plan.json"
 _SOLVERS = {"pmi": PMI, "sgns": SGNS}
+
+
+def part_size(n_nodes: int) -> int:
+    """Nodes of a part of so many.
+
+    >>> part_size(10**6)
+    15625
+    """
+    return min(MOST, max(FEWEST, -(-n_nodes // PARTS)))
 
 
 @dataclass(frozen=True)
@@ -44,7 +53,7 @@ class Plan:
     @property
     def parts(self) -> list[tuple[int, int]]:
         """Consecutive nodes whose vectors are computed together and become a file: whoever does it."""
-        return ranges(self.n_nodes, min(MOST, max(FEWEST, -(-self.n_nodes // PARTS))))
+        return ranges(self.n_nodes, part_size(self.n_nodes))
 
     @property
     def memory(self) -> int:

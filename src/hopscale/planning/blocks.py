@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from hopscale.checks import memory_bytes
+from hopscale.cluster.plan import part_size
 from hopscale.compute import Threads
 from hopscale.compute.aligned import padded
 from hopscale.models.walk.base import WalkEmbedding
@@ -30,7 +31,6 @@ __all__ = ["BlockStage", "Blocks", "block_stages", "in_blocks"]
 RowSource = Callable[[Scale], RowCounts]
 
 WORKER = 250 * 2**20  # bytes of a process with Python and the libraries
-PART = 2**16  # nodes whose vectors are computed together
 KEPT = 2**30  # bytes of mapped files that a process keeps at most
 ROW = 16.0  # bytes of a row of edges or features
 PASSES = 3  # times that rows are written to the storage and read again while they are sorted
@@ -152,9 +152,9 @@ def _direct(
     at_a_time = min(workers, len(scales))  # the longest first: with as many workers as scales it alone counts
     learning = longest if at_a_time == len(scales) else merged(*learnt)
     tasks, apart = (1 if learning is longest else at_a_time), min(machine.machines, len(scales))
-    tables = 4.0 * q * sum(padded(scale.dimensions) for scale in scales) + 4.0 * PART * written["written"] / n
+    tables = 4.0 * q * sum(padded(scale.dimensions) for scale in scales) + 4.0 * part_size(n) * written["written"] / n
     each = WORKER + tables + min(KEPT, limit / 2)
-    parts = -(-n // PART)
+    parts = -(-n // part_size(n))
     return [
         BlockStage(
             "learn", learning, tasks, apart, apart * files.graph, -(-at_a_time // apart) * (WORKER + float(limit))
@@ -208,7 +208,13 @@ def _trained(
             moved + min(machine.machines, at_a_time) * files.graph,
             each_machine,
         ),
-        BlockStage("vectors", written, min(workers, -(-size.n_nodes // PART)), machine.machines, 2 * files.vectors),
+        BlockStage(
+            "vectors",
+            written,
+            min(workers, -(-size.n_nodes // part_size(size.n_nodes))),
+            machine.machines,
+            2 * files.vectors,
+        ),
     ]
 
 

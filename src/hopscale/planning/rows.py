@@ -63,7 +63,8 @@ class CountedRows(RowCounts):
         return self.counts
 
     @cached_property
-    def _ways(self) -> list[float]:
+    def row_ways(self) -> list[float]:
+        """Ways that the walks of a row take up to each hop, in the mean."""
         size = self.counts
         return [min(ways, float(size.n_nodes)) for ways in size.ways(self.scale.hops[-1], self.walks)]
 
@@ -71,13 +72,8 @@ class CountedRows(RowCounts):
     def row_entries(self) -> float:
         """Entries of a row, in the mean."""
         size = self.counts
-        met = [self._ways[hop - 1] * size.entries_per_node for hop in self.scale.hops if hop]
+        met = [self.row_ways[hop - 1] * size.entries_per_node for hop in self.scale.hops if hop]
         return positive_share(met, size.n_features) * size.n_features if met else size.entries_per_node
-
-    @property
-    def row_met(self) -> float:
-        """Features that the walks of a row meet, and nodes that they pass on the way, in the mean."""
-        return self.met(self._ways)
 
 
 ExactEntries = Callable[[Scale], float]

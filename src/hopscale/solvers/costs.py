@@ -48,13 +48,16 @@ __all__ = [
 Work = dict[str, float]
 
 GPU_ROWS = 131_072  # that V is learnt from there where not all fit
+SORTED = 64  # entries of a row that are scanned in the time in which one is sorted; few are sorted instead
+CACHE = 2**25  # bytes of the caches of the machine that costs were measured on
 GUESS = 0.25  # share of the entries of exact rows that are positive, until some are known
 
 KINDS = {
     "fit": "a fit, whatever its size",
     "graph": "an entry of the adjacency or the context matrix that is brought into the kernels' form",
     "met": "a feature that a sampled walk meets",
-    "scanned": "an entry, zero or not, of a sampled row",
+    "fetched": "a node that a sampled walk passes, and whose edges and features are in no cache",
+    "scanned": "an entry, zero or not, of a sampled row, unless it has few",
     "panelled": "an entry of sampled rows that become panels",
     "noted": "an entry of rows in panels, whose norm is taken and whose rows are looked at",
     "product": "an entry of rows in panels or of a sparse matrix, times one column",
@@ -199,21 +202,28 @@ def all_factorised(size: WalkSize, scales: Sequence[Scale], entries: Sequence[fl
 
 def sampling(sampled: RowCounts, rows: int) -> Work:
     """Rows from walks."""
-    return {
-        "met": rows * sampled.row_met,
-        "scanned": float(rows) * sampled.size.n_features,
-        "panelled": rows * sampled.row_entries,
-    }
+    return {**_walked(sampled, rows), "panelled": rows * sampled.row_entries}
 
 
 def projecting_sampled(sampled: RowCounts) -> Work:
     """Rows of all nodes from walks, and their products."""
     n = sampled.size.n_nodes
+    return {**_walked(sampled, n), "product": sampled.row_entries * n * padded(sampled.scale.dimensions)}
+
+
+def _walked(sampled: RowCounts, rows: int) -> Work:
+    met, size = sampled.row_met, sampled.size
     return {
-        "met": n * sampled.row_met,
-        "scanned": float(n) * sampled.size.n_features,
-        "product": sampled.row_entries * n * padded(sampled.scale.dimensions),
+        "met": rows * met,
+        "scanned": rows * min(float(size.n_features), SORTED * met),
+        "fetched": rows * sum(sampled.row_ways) * _outside_caches(size),
     }
+
+
+def _outside_caches(size: WalkSize) -> float:
+    """Share of the nodes whose edges and features are not in a cache while walks pass them in any order."""
+    arrays = 4.0 * size.steps + 8.0 * size.entries + 16.0 * size.n_nodes
+    return max(0.0, 1.0 - CACHE / arrays)
 
 
 def streaming(size: WalkSize, scales: Sequence[Scale], entries: Sequence[float]) -> Work:

@@ -86,14 +86,15 @@ class RowCounts:
         raise NotImplementedError
 
     @property
-    def row_met(self) -> float:
-        """Features that the walks of a row meet, and nodes that they pass on the way, in the mean."""
+    def row_ways(self) -> list[float]:
+        """Ways that the walks of a row take up to each hop, in the mean."""
         raise NotImplementedError
 
-    def met(self, ways: Sequence[float]) -> float:
-        """Nodes that so many ways at each hop pass, and features that they meet at the hops of the scale."""
+    @property
+    def row_met(self) -> float:
+        """Features that the walks of a row meet at the hops of the scale, and nodes that they pass on the way."""
         seen = max(1.0, self.size.entries_per_node)
-        return sum(count * (seen if hop in self.scale.hops else 1.0) for hop, count in enumerate(ways, start=1))
+        return sum(ways * (seen if hop in self.scale.hops else 1.0) for hop, ways in enumerate(self.row_ways, start=1))
 
     @property
     def row_bytes(self) -> float:
@@ -249,9 +250,9 @@ class RowSampler(RowCounts):
         return sum(self.engine.map(lambda nodes: self.rows(nodes).nnz, self._ready(pieces))) / len(trial)
 
     @cached_property
-    def row_met(self) -> float:
-        """Features that the walks of a row meet, and nodes that they pass on the way, in the mean."""
-        return self.met(self.context.ways(self._trial, self.scale.hops[-1], self.walks))
+    def row_ways(self) -> list[float]:
+        """Ways that the walks of a row take up to each hop, told by some of them."""
+        return self.context.ways(self._trial, self.scale.hops[-1], self.walks)
 
     @property
     def _trial(self) -> NDArray[np.int32]:
