@@ -11,7 +11,7 @@ import time
 import pytest
 
 from hopscale import MUSAE, atomic, load_model
-from hopscale.atomic import check_writable, replacing
+from hopscale.atomic import check_writable, only_writer, replacing
 from hopscale.datasets import figure1
 from hopscale.exceptions import HopscaleError, OutputError
 from hopscale.io.vectors import write_vectors
@@ -318,3 +318,39 @@ class TestTermination:
         )
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode == 0, done.stderr
+
+
+class TestOnlyWriter:
+    HOLD = (
+        "import sys, time; from pathlib import Path; from hopscale.atomic import only_writer\n"
+        "with only_writer(Path(sys.argv[1])):\n    print('working', flush=True); time.sleep(60)"
+    )
+
+    def test_another_process_is_refused_and_told_who_works(self, tmp_path):
+        process = started(self.HOLD, tmp_path / "work")
+        try:
+            told = f"another run is working in .*work' \\(process {process.pid} on "
+            with pytest.raises(OutputError, match=told), only_writer(tmp_path / "work"):
+                pass
+            with only_writer(tmp_path / "other"):
+                pass
+        finally:
+            killed(process)
+
+    def test_what_a_killed_process_left_is_no_obstacle(self, tmp_path):
+        killed(started(self.HOLD, tmp_path / "work"))
+        assert names_in(tmp_path) == ["work.lock"]
+        with only_writer(tmp_path / "work"):
+            assert (tmp_path / "work.lock").read_text().startswith(f"process {os.getpid()} on ")
+        assert names_in(tmp_path) == []
+
+    def test_one_after_the_other(self, tmp_path):
+        for _ in range(3):
+            with only_writer(tmp_path / "new" / "work"), pytest.raises(OutputError, match="another run"):
+                only_writer(tmp_path / "new" / "work").__enter__()
+        assert names_in(tmp_path / "new") == []
+
+    def test_the_lock_goes_with_an_error(self, tmp_path):
+        with pytest.raises(ValueError, match="wrong"), only_writer(tmp_path / "work"):
+            raise ValueError("wrong")
+        assert names_in(tmp_path) == []

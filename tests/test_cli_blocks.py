@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from parts import vectors_in
 
 from hopscale import load_model
+from hopscale.atomic import only_writer
 from hopscale.cli.commands import hopscale
 from reference import random_graph
 
@@ -67,6 +68,8 @@ def test_lines_name_the_blocks(folder):
     [
         (["-o", "vectors.csv"], 2, "go to a folder of Parquet files"),
         ([], 2, "need a folder to go to"),
+        (["-o", "-"], 2, "need a folder to go to"),
+        (["-o", "features/vectors"], 2, "--output must be outside of"),
         (["-o", "features"], 1, "is not empty"),
         (["-o", "v", "--rows", "exact"], 2, "--rows exact cannot be computed in blocks"),
         (["-o", "v", "--model", "hope"], 2, "HOPE cannot be fitted in blocks"),
@@ -82,6 +85,20 @@ def test_what_makes_no_sense_is_refused_before_any_work(folder, arguments, code,
     found = embed("--edges", "edges/*.parquet", "--features", "features", *arguments, code=code)
     assert message in found.stderr
     assert {path.name for path in folder.iterdir()} == before
+
+
+def test_one_run_at_a_time_writes_to_a_folder(folder):
+    before = {path.name for path in folder.iterdir()}
+    with only_writer(folder / "vectors"):
+        found = embed("--edges", "edges/*.parquet", "--features", "features", *SETTINGS, "-o", "vectors", code=1)
+    assert "another run is working in" in found.stderr
+    assert {path.name for path in folder.iterdir()} == before
+
+
+def test_files_that_are_not_parquet(folder):
+    (folder / "edges.csv").write_text("source,target\n1,2\n")
+    found = embed("--edges", "edges.csv", "--features", "features", "-o", "vectors", code=1)
+    assert "edges.csv is not a Parquet file" in found.stderr
 
 
 def test_a_work_folder_is_for_blocks(folder):

@@ -25,6 +25,7 @@ from hopscale import (
     fit_stored,
     load_model,
 )
+from hopscale.atomic import only_writer
 from hopscale.cluster import maps, plan
 from hopscale.cluster.maps import Maps, file_memory
 from hopscale.compute.memory import resident_files
@@ -195,6 +196,20 @@ class TestRefusals:
     def test_of_a_work_folder_within_the_output(self, folder, tmp_path):
         with pytest.raises(OutputError, match="must be outside"):
             fit_stored(MUSAE(8, solver=SAMPLED), folder, tmp_path / "v", work_folder=tmp_path / "v" / "work")
+
+    def test_of_an_output_within_the_graph(self, folder, tmp_path):
+        with pytest.raises(OutputError, match="must be outside of the graph's"):
+            fit_stored(MUSAE(8, solver=SAMPLED), folder, folder / "vectors")
+
+    def test_of_a_graph_in_memory(self, weighted, tmp_path):
+        with pytest.raises(ParameterError, match=r"StoredGraph\.save"):
+            fit_stored(MUSAE(8, solver=SAMPLED), weighted, tmp_path / "vectors")
+
+    def test_of_a_folder_that_another_fit_works_in(self, folder, tmp_path):
+        with only_writer(tmp_path / "vectors.work"), pytest.raises(OutputError, match="another run is working"):
+            fit_stored(MUSAE(8, solver=SAMPLED), folder, tmp_path / "vectors")
+        fit_stored(MUSAE(8, solver=SAMPLED), folder, tmp_path / "vectors")
+        assert not (tmp_path / "vectors.work.lock").exists()
 
     def test_of_a_limit_that_nothing_fits(self, folder, tmp_path, monkeypatch):
         monkeypatch.setattr("hopscale.solvers.held.NEVER_REFUSED", 0)

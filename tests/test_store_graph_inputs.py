@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -259,7 +260,15 @@ def test_the_output_is_left_alone_if_there_is_something(tmp_path):
 
 @pytest.mark.parametrize(
     "options",
-    [{"memory_limit": 100}, {"memory_limit": "much"}, {"self_loops": 1}, {"unknown": "drop"}, {"source": 3}],
+    [
+        {"memory_limit": 100},
+        {"memory_limit": "much"},
+        {"self_loops": 1},
+        {"unknown": "drop"},
+        {"source": 3},
+        {"runner": "tcp://127.0.0.1:8786"},
+        {"features": pd.DataFrame({"node": [1], "feature": [2]})},
+    ],
     ids=str,
 )
 def test_parameters_that_make_no_sense(options, tmp_path):

@@ -23,7 +23,7 @@ from hopscale.exceptions import HopscaleError, OutputError
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["check_writable", "flush_to_disk", "replacing", "wait_for_lock"]
+__all__ = ["check_writable", "flush_to_disk", "only_writer", "replacing", "wait_for_lock"]
 
 _OPEN = {"/dev/stdout": 1, "/dev/stderr": 2}
 
@@ -106,6 +106,51 @@ def wait_for_lock(file: IO[bytes]) -> None:
     if sys.platform != "win32":
         with suppress(OSError):  # a file system without locks
             fcntl.flock(file, fcntl.LOCK_EX)
+
+
+@contextmanager
+def only_writer(folder: Path) -> Iterator[None]:
+    """Refuse a folder that another run works in, and keep others from it meanwhile, where files can be locked.
+
+    A file beside the folder, with ``.lock`` after its name, is locked and says who has done so. The system lifts the
+    lock when the process ends, however it ends.
+    """
+    if sys.platform == "win32":  # open files cannot be removed there
+        yield
+        return
+    lock = folder.with_name(f"{folder.name}.lock")
+    while True:
+        try:
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            file = lock.open("a+b", buffering=0)
+        except OSError as error:
+            raise _refusal(f"cannot write {str(lock)!r}", error) from error
+        with file:
+            locked = _locked(file)
+            if locked is False:
+                file.seek(0)
+                who = file.read(200).decode(errors="replace") or "it has just begun"
+                raise OutputError(
+                    f"another run is working in {str(folder)!r} ({who}): wait until it has ended, or name another "
+                    "folder"
+                )
+            if not _is_at(file, lock):
+                continue  # the one that had locked it has removed it
+            try:
+                file.truncate(0)
+                file.write(f"process {os.getpid()} on {platform.node()}".encode())
+                yield
+            finally:
+                lock.unlink(missing_ok=True)
+            return
+
+
+def _is_at(file: IO[bytes], path: Path) -> bool:
+    """Whether an open file is still the one that a path names."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False
 
 
 def _target(path: str | os.PathLike[str], follow_links: bool = True) -> Path:

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from hopscale.atomic import replacing
+from hopscale.atomic import only_writer, replacing
 from hopscale.checks import as_path, memory_bytes
 from hopscale.cli.program import Console
 from hopscale.cli.sources import GraphFiles, file_option
@@ -81,7 +81,7 @@ def embedded_in_blocks(
             )
     if files.graph is not None and not _is_stored(files.graph):
         raise click.UsageError("a graph in blocks is given as --edges and --features, or --graph with a stored one")
-    if output is None:
+    if output is None or str(output) == "-":
         raise click.UsageError("vectors of a graph in blocks need a folder to go to: give --output")
     if output.suffix and not output.is_dir():
         raise click.UsageError(
@@ -90,16 +90,29 @@ def embedded_in_blocks(
             "one file of edges"
         )
     place = check_new_folder(output)
+    for path in filter(None, (files.edges, files.features)):
+        if path.is_dir() and (root := Path(os.path.abspath(path))) in (place, *place.parents):
+            raise click.UsageError(f"--output must be outside of {str(root)!r}: its vectors would be read as input")
     checked_solver(learner)  # before anything is read
-    with _logged(console):
+    with _logged(console), _resumable(place, console), only_writer(place):
         graph, is_ours = _graph(files, learner, place, scheduler, work_folder, console)
         size = f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features"
         console.say(f"{size} ({graph.entries:,} entries)")
         fit_stored(learner, graph, output, scheduler=scheduler, work_folder=_within(work_folder, "vectors"))
-    if is_ours:
-        shutil.rmtree(graph.folder, ignore_errors=True)
-        _sources(graph.folder).unlink(missing_ok=True)
+        if is_ours:
+            shutil.rmtree(graph.folder, ignore_errors=True)
+            _sources(graph.folder).unlink(missing_ok=True)
     return graph
+
+
+@contextmanager
+def _resumable(place: Path, console: Console) -> Iterator[None]:
+    """Say how an interrupted run goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        console.say(f"interrupted: the same command goes on from here, with what lies beside {str(place)!r}")
+        raise
 
 
 def _graph(
@@ -169,7 +182,8 @@ def _within(work_folder: Path | None, name: str) -> Path | None:
 
 @contextmanager
 def _logged(console: Console) -> Iterator[None]:
-    """A line for each block that is done, where no progress bar is shown."""
+    """A line for each block that is done, where no progress bar is shown; no tracebacks of a lost connection."""
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if console.quiet or sys.stderr.isatty():
         yield
         return
@@ -190,4 +204,5 @@ class _Lines(logging.Handler):
         self._console = console
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._console.say(record.getMessage())
+        if record.levelno < logging.ERROR:  # errors are shown at the end
+            self._console.say(record.getMessage())

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hopscale
+from hopscale.atomic import only_writer
 from hopscale.checks import as_path, seed_of
 from hopscale.cluster import direct, parts, training
 from hopscale.cluster import plan as plans
@@ -23,7 +24,7 @@ from hopscale.compute.blocks import BlockRunner, Checkpoints, Task, ThreadRunner
 from hopscale.compute.dask import DaskRunner
 from hopscale.compute.svd import times_columns
 from hopscale.compute.threads import effective_jobs
-from hopscale.exceptions import GraphError, OutputError, warn
+from hopscale.exceptions import GraphError, OutputError, ParameterError, in_short, warn
 from hopscale.models import NodeEmbedding
 from hopscale.models.notices import say_empty, say_lost
 from hopscale.models.outputs import dimension_names
@@ -102,14 +103,23 @@ def fit_stored(
     place = check_new_folder(output)
     solver = sampled(checked_solver(model))
     assert isinstance(model, WalkEmbedding)
+    if not isinstance(graph, (StoredGraph, str, os.PathLike)):
+        raise ParameterError(
+            f"must be a StoredGraph or its folder, not {in_short(graph)}: StoredGraph.save(graph, folder) stores one",
+            parameter="graph",
+        )
     stored = graph if isinstance(graph, StoredGraph) else StoredGraph.open(graph)
+    if stored.folder == place or stored.folder in place.parents:
+        raise OutputError(f"the output folder {str(place)!r} must be outside of the graph's, {str(stored.folder)!r}")
     if not stored.links:
         raise GraphError(f"the graph {str(stored.folder)!r} has no edges: there is nothing to walk on")
     names = model.names_in_context(stored.feature_names, stored.node_ids)
-    with model.learning() as learner:
+    folder = _work_folder(place, work_folder)
+    with only_writer(folder), model.learning() as learner:
         assert isinstance(learner, WalkEmbedding)
+        check_new_folder(output)  # another run may have ended meanwhile
         plan = _plan(learner, solver, stored, seed_of(model.random_state))
-        work = Checkpoints(_work_folder(place, work_folder), _identity(plan, stored))
+        work = Checkpoints(folder, _identity(plan, stored))
         plan.save(work.folder)
         with _Runners(scheduler, model, work) as runners:
             solutions, written = _stages(plan, runners)
@@ -119,10 +129,10 @@ def fit_stored(
         none = np.zeros((0, 0), dtype=np.float32)
         bare = [replace(solution, feature_vectors=none) for solution in solutions]
         learner.keep_learnt(bare, nodes, features, solver, plan.seed)
-    lengths = parts.vector_lengths(work.folder, len(plan.parts))
-    work.end()  # without its vectors it could not be gone on with
-    parts.move(work.folder, place)
-    work.remove()
+        lengths = parts.vector_lengths(work.folder, len(plan.parts))
+        work.end()  # without its vectors it could not be gone on with
+        parts.move(work.folder, place)
+        work.remove()
     _warn(model, written, lengths)
     return model
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 import numpy as np
@@ -78,7 +78,15 @@ def parquet_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     except ImportError as error:
         raise MissingPackageError(f'{path}: Parquet files need pyarrow: pip install "hopscale[parquet]"') from error
     except Exception as error:  # Arrow raises all kinds of them
+        if not _begins_as_parquet(path):
+            raise FileFormatError(f"{path} is not a Parquet file") from error
         raise FileFormatError(f"{path} cannot be read as Parquet: it is cut short or damaged ({error})") from error
+
+
+def _begins_as_parquet(path: str | os.PathLike[str]) -> bool:
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read(4) in (b"PAR1", b"PARE")
+    return True  # another error than that of its content
 
 
 def with_index_first(table: Any, schema: Any) -> Any:

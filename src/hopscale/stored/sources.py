@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hopscale.exceptions import FileFormatError, GraphError, ParameterError, in_short, warn
+from hopscale.indexed import is_frame
 from hopscale.io.arrow import ArrowTable
 from hopscale.io.content import MissingFileError, existing
 from hopscale.io.parquet import INDEX, parquet_errors, say_edges, with_index_first
@@ -96,7 +97,7 @@ def parquet_files(given: Any, what: str) -> list[str]:
     """Files of a folder, a glob, one path or a list of these, in the order in which their rows count."""
     if isinstance(given, (str, os.PathLike)):
         return _files_of(given, what)
-    if not isinstance(given, Iterable):
+    if not isinstance(given, Iterable) or is_frame(given):
         raise ParameterError(f"must be a path, a glob or a list of these, not {in_short(given)}", parameter=what)
     listed = [path for each in given for path in _files_of(each, what)]
     if not listed:
@@ -214,7 +215,7 @@ def _footers(files: Sequence[str]) -> list[Footer]:
         if footer.schema.names != first.schema.names:
             raise FileFormatError(
                 f"{footer.path} has the columns {footer.schema.names}, but {first.path} has {first.schema.names}: all "
-                "parts must have the same columns"
+                "parts must have the same columns, in the same order"
             )
     return footers
 

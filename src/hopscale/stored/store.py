@@ -13,10 +13,10 @@ from typing import Any, Literal
 import numpy as np
 
 import hopscale
-from hopscale.atomic import replacing
+from hopscale.atomic import only_writer, replacing
 from hopscale.checks import as_path, memory_bytes, switch
 from hopscale.compute.blocks import BlockRunner, Checkpoints, ThreadRunner
-from hopscale.exceptions import FileFormatError, GraphError, OutputError, ParameterError, Setting, warn
+from hopscale.exceptions import FileFormatError, GraphError, OutputError, ParameterError, Setting, in_short, warn
 from hopscale.io.naming import Unknown, check_attributes, check_unknown
 from hopscale.stored.arrays import save_array
 from hopscale.stored.assembly import join_array, join_offsets, join_text_offsets
@@ -108,8 +108,14 @@ def store_graph(
     if limit < _LEAST_MEMORY:
         raise ParameterError(f"must be at least {_LEAST_MEMORY} bytes", parameter="memory_limit")
     path = check_new_folder(folder)
-    work_path = path.with_name(f"{path.name}.work") if work_folder is None else as_path(work_folder)
+    work_path = Path(os.path.abspath(f"{path}.work" if work_folder is None else as_path(work_folder)))
+    _check_same_disk(path, work_path)
     runner = ThreadRunner() if runner is None else runner
+    if not callable(getattr(runner, "check_folder", None)):
+        raise ParameterError(
+            f"must be a ThreadRunner, or a DaskRunner with the address of a scheduler, not {in_short(runner)}",
+            parameter="runner",
+        )
     tell = (lambda line: None) if say is None else say
 
     edge_files = parquet_files(edges, "edges")
@@ -126,12 +132,14 @@ def store_graph(
         "self_loops": self_loops,
         "memory_limit": limit,
     }
-    work = Checkpoints(work_path, identity, say=tell)
-    runner.check_folder(work.folder)
-    job = _Job(inputs, own, work, runner, limit, self_loops, unknown)
-    job.run()
-    _move(work.folder / "graph", path)
-    work.remove()
+    with only_writer(work_path):
+        check_new_folder(folder)  # another run may have ended meanwhile
+        work = Checkpoints(work_path, identity, say=tell)
+        runner.check_folder(work.folder)
+        job = _Job(inputs, own, work, runner, limit, self_loops, unknown)
+        job.run()
+        _move(work.folder / "graph", path)
+        work.remove()
     return StoredGraph.open(path, validate=False)
 
 
@@ -339,6 +347,16 @@ def _called(given: Any) -> str:
         return str(given)
     listed = list(map(str, given))
     return listed[0] if len(listed) == 1 else f"{listed[0]} and {len(listed) - 1} more"
+
+
+def _check_same_disk(folder: Path, work_folder: Path) -> None:
+    """Refuse a work folder that the finished graph could not be moved from, before any work."""
+    places = [next(each for each in (path, *path.parents) if each.exists()) for path in (folder, work_folder)]
+    if len({place.stat().st_dev for place in places}) > 1:
+        raise OutputError(
+            f"the work folder {str(work_folder)!r} must be on the same file system as the stored graph, "
+            f"{str(folder)!r}: name another one"
+        )
 
 
 def _move(finished: Path, folder: Path) -> None:
