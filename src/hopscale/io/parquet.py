@@ -85,7 +85,7 @@ def parquet_errors(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def _begins_as_parquet(path: str | os.PathLike[str]) -> bool:
     with suppress(OSError), open(path, "rb") as file:
-        return file.read(4) in (b"PAR1", b"PARE")
+        return file.read(4) in (b"PAR1", b"PARE", b"")
     return True  # another error than that of its content
 
 
