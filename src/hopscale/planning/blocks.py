@@ -86,12 +86,13 @@ def in_blocks(model: WalkEmbedding, size: GraphSize, machine: Machine) -> Blocks
     trains = isinstance(model.chosen_solver(), SGNS)
     memory = max(stage.memory for stage in stages)
     room = files.graph if machine.memory is None else max(0.0, machine.memory - memory)
+    sorting = 0.0 if size.kept_in == "folder" else PASSES * files.rows + files.graph
     return Blocks(
         [stage.cost(machine) for stage in stages],
         {s.label: "trained" if trains else "own" if s.is_self else "sampled" for s in model.scales()},
         memory,
         min(files.graph, room),
-        PASSES * files.rows + 2 * files.graph + files.vectors,
+        sorting + files.graph + files.vectors,
         0.0 if machine.machines == 1 else sum(stage.moved for stage in stages),
         _notes(machine, files, room),
         _needed_limit(model, size),
@@ -105,10 +106,10 @@ def block_stages(
     scales, walked = model.outline(size.n_nodes, size.n_edges, size.n_features, size.n_entries, weighted=size.weighted)
     solver, files = model.chosen_solver(), _folder(model, size)
     workers = machine.cores * machine.machines
-    stages = [
-        BlockStage("store", {"sorted": float(size.rows)}, workers, machine.machines, (1 + 2 * PASSES) * files.rows),
-        BlockStage("prepare", {"prepared": float(walked.steps + walked.entries)}, 1, 1, 2 * files.graph),
-    ]
+    stages = [BlockStage("prepare", {"prepared": float(walked.steps + walked.entries)}, 1, 1, 2 * files.graph)]
+    if size.kept_in != "folder":
+        moved = (1 + 2 * PASSES) * files.rows
+        stages.insert(0, BlockStage("store", {"sorted": float(size.rows)}, workers, machine.machines, moved))
     written = {"written": float(size.n_nodes) * model.dimensions}
     if isinstance(solver, PMI):
         return stages + _direct(solver, walked, scales, machine, files, written, rows or counted(solver, walked)[0])
@@ -220,7 +221,10 @@ def _trained(
 
 def _notes(machine: Machine, files: _Folder, room: float) -> tuple[str, ...]:
     """What the figures of a fit in blocks rest on."""
-    found = ["every core is a worker of one thread, and the storage serves each machine as fast as its network is"]
+    if machine.machines > 1:
+        found = ["every core is a worker of one thread, and the storage serves each machine as fast as its network is"]
+    else:
+        found = [f"the disk is taken to read and to write {machine.network / 1e9:.1f} GB a second"]
     if files.graph > room:
         found.append(
             "the graph in its folder is larger than what a machine has left: it is read again and again, and the "
