@@ -222,6 +222,16 @@ class TestInBlocks:
         assert files.stages[1:] == folder.stages
         assert files.disk > folder.disk > 0
 
+    @pytest.mark.parametrize("model", [MUSAE(), MUSAE(solver="sgns")], ids=["pmi", "sgns"])
+    def test_threads_of_one_machine_share_a_process(self, model):
+        """Scales are learnt one at a time there; on a cluster every core is a process."""
+        one, many = (plan(self.FILES, **MACHINE, model=model, machines=machines) for machines in (1, 2))
+        assert one.work < many.work
+
+    def test_a_small_graph_does_not_take_the_memory_limit(self):
+        small = GraphSize(500, 1000, 16, 1000, kept_in="files")
+        assert plan(small, cores=2, memory="1GB", calibrate=False, model=MUSAE(solver=PMI(memory_limit="4GiB"))).fits
+
     def test_ways_out_stay_in_blocks(self):
         found = plan(self.FILES, **{**MACHINE, "memory": "1GB"}, model=MUSAE(solver=PMI(memory_limit="8MB")))
         assert found.needs
