@@ -101,7 +101,15 @@ class TestCounts:
         path = tmp_path / "edges.csv"
         path.write_text("".join(f"{10 * i},{10 * i + 1}\n" for i in range(20)) * 20)
         found = count_rows(path, header=False)
-        assert (found.share, found.n_nodes) == (1, 40)
+        assert (found.share, found.n_nodes, found.n_edges) == (1, 40, 20)
+
+    def test_repeated_rows_are_no_more_than_nodes_can_have(self, tmp_path, rows):
+        edges, features = tmp_path / "edges.csv", tmp_path / "features.csv"
+        edges.write_text("".join(f"{a % 9},{b % 9}\n" for a, b in rows[0].tolist()))
+        features.write_text("".join(f"{a % 9},{b % 7}\n" for a, b in rows[1].tolist()))
+        found = count_rows(edges, features, header=False)
+        assert found.share < 1
+        assert (found.n_edges, found.n_entries) == (45, 63)
 
     def test_see_weights(self, tmp_path, rows):
         path = tmp_path / "edges.csv"

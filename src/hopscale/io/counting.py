@@ -120,7 +120,8 @@ def count_rows(
     """Counts of a graph in files, from some rows of each; parameters are those of :func:`hopscale.read_graph`.
 
     Edges, or features, may lie in several Parquet files with the same columns, of types that go together.
-    Repeated edges and entries count each time, since a part of the rows does not tell how many there are.
+    Repeated edges and entries count each time unless all rows were read, since a part of them does not tell how many
+    there are, but not beyond what so many nodes and features can have.
     """
     check_attributes(source=source, target=target, weight=None if weight is False else weight, value=value)
     files = Files(header_of_each(header), switch("skip_bad_lines", skip_bad_lines), None, lambda line: None)
@@ -146,10 +147,15 @@ def count_rows(
             raise
         per_row = len(found.features.codes) / max(1, len(found.listed.codes))
         n_entries = round(of_features.rows * per_row)
+        if of_features.share >= 1:
+            nodes_of = found.listed.codes if found.rows is None else found.listed.codes[found.rows]
+            n_entries = _distinct_pairs(nodes_of, found.features.codes)
         n_nodes = max(n_nodes, _distinct(found.listed, of_features, 1))
         n_features = _distinct(found.features, of_features, per_row)
         share = min(share, of_features.share)
-    return FileCounts(n_nodes, round(sample.rows), n_features, n_entries, weighted, share)
+    n_edges = round(sample.rows) if sample.share < 1 else _distinct_pairs(*np.sort(ends.codes, axis=1).T)
+    n_edges, n_entries = min(n_edges, n_nodes * (n_nodes + 1) // 2), min(n_entries, n_nodes * n_features)
+    return FileCounts(n_nodes, n_edges, n_features, n_entries, weighted, share)
 
 
 def _read_edges(part: ArrowTable, source: str | None, target: str | None, weight: str | Literal[False] | None) -> None:
@@ -293,6 +299,11 @@ def _distinct(names: Names, sample: _Sample, per_row: float) -> int:
         if between <= per_row * sample.rows:  # all of them can occur
             return between
     return round(min(found, per_row * sample.rows))
+
+
+def _distinct_pairs(first: NDArray[Any], second: NDArray[Any]) -> int:
+    """Distinct pairs of codes."""
+    return len(np.unique(first.astype(np.int64) << 32 | second))
 
 
 def distinct_in_all(pieces: list[NDArray[Any]], share: float) -> float:
