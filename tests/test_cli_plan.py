@@ -1,11 +1,15 @@
 """``hopscale plan``: files, a graph or counts in; a table and a sentence, or JSON, out."""
 
 import json
+from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from hopscale import MUSAE, PMI, datasets, plan, read_graph
+from hopscale import MUSAE, PMI, StoredGraph, datasets, plan, read_graph
 from hopscale.cli.commands import hopscale as main
 from hopscale.io import counting
 
@@ -88,20 +92,119 @@ class TestFiles:
         assert "counts are estimated" in result.stderr
         assert "counts are estimated" not in run("--edges", "edges.csv", *HERE, "--model", "deepwalk", "-q").stderr
 
-    def test_of_a_folder_or_a_glob_a_part(self, folder):
-        pd = pytest.importorskip("pandas")
-        for name, other in (("edges", "to"), ("features", "tag")):
-            table = pd.read_csv(f"{name}.csv", dtype=str if other == "tag" else None)
-            (folder / name).mkdir()
-            for part in range(3):
-                table[part::3].to_parquet(folder / name / f"part-{part}.parquet", index=False)
-        document = answer("--edges", "edges", "--features", "features/*.parquet", *HERE, "--machines", 2)
-        assert (document["size"]["n_edges"], document["size"]["n_entries"]) == (500, 1000)
-        assert document["size"]["n_nodes"] == 500
-        assert "no file matches" in run("--edges", "none/*.parquet", code=1).stderr
-
     def test_a_data_set_by_name(self):
         assert answer("--graph", "digits", *HERE)["size"]["n_nodes"] == datasets.load("digits").n_nodes
+
+
+@pytest.fixture
+def parts(tmp_path, monkeypatch):
+    """Edges and features in three parts each, of which some are written anew by the tests."""
+    monkeypatch.chdir(tmp_path)
+    nodes = np.arange(500)
+    for part in range(3):
+        own = nodes[part::3]
+        write_part("edges", part, source=own, target=(own * 7 + 1) % 500)
+        write_part("features", part, node=np.repeat(own, 2), feature=np.stack([own % 11, own % 5 + 20], axis=1).ravel())
+    return tmp_path
+
+
+def write_part(folder, part, **columns):
+    Path(folder).mkdir(exist_ok=True)
+    pq.write_table(pa.table(columns), f"{folder}/part-{part}.parquet")
+
+
+PARTS = ("--edges", "edges", "--features", "features/*.parquet")
+IN_BLOCKS = ["store", "prepare", "learn", "vectors"]
+
+
+@pytest.mark.usefixtures("parts")
+class TestParts:
+    """A folder or a glob, which embed reads in blocks."""
+
+    def test_are_counted(self):
+        size = answer(*PARTS, *HERE, "--machines", 2)["size"]
+        assert (size["n_entries"], size["n_nodes"], size["n_features"]) == (1000, 500, 16)
+        assert size["n_edges"] == len({frozenset((i, (i * 7 + 1) % 500)) for i in range(500)})
+        assert "no file matches" in run("--edges", "none/*.parquet", code=1).stderr
+
+    @pytest.mark.parametrize("machines", [1, 2])
+    def test_mean_a_fit_in_blocks(self, machines):
+        document = answer(*PARTS, *HERE, "--machines", machines)
+        assert [stage["name"] for stage in document["stages"]] == IN_BLOCKS
+        assert document["rows"] == {"0": "own", "1": "sampled", "2": "sampled", "3": "sampled"}
+        assert document["disk"] > 0
+        assert (document["network"] > 0) == (machines > 1)
+        text = run(*PARTS, *HERE, "--machines", machines).stdout
+        assert ("The disk takes up to" in text) == (machines == 1)
+        assert "in blocks on this machine" not in text
+        assert "--gpu" not in text
+
+    def test_what_was_read_whole_is_not_estimated(self):
+        result = run(*PARTS, *HERE)
+        assert "by the rows of its files" in result.stdout
+        assert "estimated" not in result.output
+        assert "rows are expected from counts" in result.stdout
+        assert "is closer" not in result.stdout
+
+    def test_a_part_of_them_is_told_in_percent(self, monkeypatch):
+        monkeypatch.setattr(counting, "PIECE_ROWS", 5)
+        result = run(*PARTS, *HERE)
+        assert "by 16 % of the rows of its files" in result.stdout
+        assert "counts are estimated from 16 %" in result.stderr
+
+    def test_whole_numbers_may_have_fewer_bits_in_some(self):
+        whole = answer(*PARTS, *HERE)["size"]
+        own = np.arange(500, dtype=np.int32)[1::3]
+        write_part("edges", 1, source=own, target=(own * 7 + 1) % 500)
+        assert answer(*PARTS, *HERE)["size"] == whole
+
+    @pytest.mark.parametrize(
+        ("columns", "words"),
+        [
+            ({"source": ["a", "b"], "target": [1, 2]}, "part-1.parquet: column 'source' holds string, but int64 in"),
+            ({"from": [0, 1], "to": [1, 2]}, "part-1.parquet has the columns ['from', 'to'], but"),
+            ({"source": [*range(9), None], "target": range(10)}, "part-1.parquet has 1 missing value(s) in column"),
+        ],
+    )
+    def test_a_wrong_one_is_named_as_embed_does(self, columns, words):
+        write_part("edges", 1, **columns)
+        message = run(*PARTS, *HERE, code=1).stderr
+        assert words in message
+        assert "damaged" not in message
+        embedded = CliRunner().invoke(main, ["embed", *PARTS, "-o", "vectors", "-q"])
+        assert message.splitlines()[-1] == embedded.stderr.splitlines()[-1]
+
+    @pytest.mark.parametrize("name", ["edges", "features"])
+    def test_a_missing_value_is_named_with_its_own_row(self, name):
+        first = "source" if name == "edges" else "node"
+        other = "target" if name == "edges" else "feature"
+        write_part(name, 1, **{first: [0, 1, 2, 3, 4, None, 6], other: [1, 2, 3, 4, 5, 6, 7]})
+        message = run(*PARTS, *HERE, code=1).stderr
+        assert f"part-1.parquet has 1 missing value(s) in column '{first}'; the first is in row 5" in message
+
+    @pytest.mark.parametrize(
+        ("arguments", "code", "words"),
+        [
+            (("--rows", "exact"), 2, "--rows exact cannot be computed in blocks"),
+            (("--gpu",), 2, "--gpu cannot be used with a graph in blocks"),
+            (("--model", "hope"), 2, "learns from walks"),
+            (("--nodes", "nodes.csv"), 2, "--nodes"),
+        ],
+    )
+    def test_what_embed_refuses_in_blocks_is_refused(self, arguments, code, words):
+        assert words in run(*PARTS, *HERE, *arguments, code=code).stderr
+
+
+class TestStored:
+    def test_a_folder_is_planned_in_blocks(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        graph = datasets.load("digits")
+        StoredGraph.save(graph, "stored")
+        document = answer("--graph", "stored", *HERE)
+        assert [stage["name"] for stage in document["stages"]] == IN_BLOCKS[1:]
+        assert document["size"]["source"] == "the stored graph"
+        assert document["size"]["n_entries"] == graph.features.nnz
+        assert "is closer" not in run("--graph", "stored", *HERE).stdout
 
 
 class TestRefused:
@@ -124,6 +227,7 @@ class TestRefused:
             ((*COUNTS, "--gpu", "--solver", "sgns"), 2, "--solver pmi"),
             ((*COUNTS, "--gpu", "--machines", "3"), 2, "--machines"),
             ((*COUNTS, "--rows", "some"), 2, "--rows"),
+            ((*COUNTS, "--rows", "exact", "--machines", "3"), 2, "--rows exact cannot be computed in blocks"),
         ],
     )
     def test_what_makes_no_sense(self, arguments, code, words):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hopscale
-from hopscale import AE, HOPE, MUSAE, PMI, SGNS, DeepWalk, Node2Vec, Walklets, load, plan
+from hopscale import AE, HOPE, MUSAE, PMI, SGNS, DeepWalk, Node2Vec, StoredGraph, Walklets, load, plan
 from hopscale.exceptions import FileFormatError, GraphError, HopscaleWarning, ParameterError
 from hopscale.planning import GraphSize, machine
 from hopscale.planning.report import document, duration
@@ -212,6 +212,70 @@ class TestWaysOut:
         assert plan(**COUNTS, cores=2, calibrate=False).fits
 
 
+class TestInBlocks:
+    FILES = GraphSize(10**6, 10**7, 50_000, 2 * 10**7, kept_in="files")
+
+    def test_files_are_stored_first_and_take_more_of_the_disk(self):
+        stored = dataclasses.replace(self.FILES, kept_in="folder")
+        files, folder = plan(self.FILES, **MACHINE), plan(stored, **MACHINE)
+        assert [stage.name for stage in files.stages] == ["store", "prepare", "learn", "vectors"]
+        assert files.stages[1:] == folder.stages
+        assert files.disk > folder.disk > 0
+
+    @pytest.mark.parametrize("model", [MUSAE(), MUSAE(solver="sgns")], ids=["pmi", "sgns"])
+    def test_threads_of_one_machine_share_a_process(self, model):
+        """Scales are learnt one at a time there; on a cluster every core is a process."""
+        one, many = (plan(self.FILES, **MACHINE, model=model, machines=machines) for machines in (1, 2))
+        assert one.work < many.work
+
+    def test_a_small_graph_does_not_take_the_memory_limit(self):
+        small = GraphSize(500, 1000, 16, 1000, kept_in="files")
+        assert plan(small, cores=2, memory="1GB", calibrate=False, model=MUSAE(solver=PMI(memory_limit="4GiB"))).fits
+
+    def test_ways_out_stay_in_blocks(self):
+        found = plan(self.FILES, **{**MACHINE, "memory": "1GB"}, model=MUSAE(solver=PMI(memory_limit="8MB")))
+        assert found.needs
+        assert not found.fits
+        changes = [way.change for way in plan(self.FILES, **MACHINE, model=MUSAE(256)).ways_out]
+        assert changes
+        assert not [change for change in changes if "in blocks" in change or "GPU" in change or "--rows" in change]
+
+    def test_a_lacking_limit_is_named_and_works(self):
+        model = MUSAE(solver=PMI(memory_limit="8MB"))
+        found = plan(self.FILES, **MACHINE, model=model)
+        assert found.needs > 8e6
+        limit = next(way.change.split()[1] for way in found.ways_out if way.change.startswith("--memory-limit"))
+        assert plan(self.FILES, **MACHINE, model=MUSAE(solver=PMI(memory_limit=limit))).fits
+
+    def test_a_model_that_cannot_be_fitted_so_has_other_ways_out(self):
+        found = plan(**COUNTS, **{**MACHINE, "memory": "1GB"}, model=MUSAE(keep_graph=True))
+        assert not [way for way in found.ways_out if "blocks" in way.change or "cluster" in way.change]
+
+    def test_a_stored_graph_is_planned_by_its_counts(self, tmp_path):
+        graph = small()
+        StoredGraph.save(graph, tmp_path / "graph")
+        found = plan(StoredGraph.open(tmp_path / "graph"), model=MUSAE(8), calibrate=False)
+        assert found.in_blocks
+        assert (found.size.n_nodes, found.size.n_edges) == (graph.n_nodes, graph.n_edges)
+        assert (found.size.n_features, found.size.n_entries) == (graph.n_features, graph.features.nnz)
+        assert found.size.weighted == graph.is_weighted
+        assert not plan(graph, model=MUSAE(8), calibrate=False).in_blocks
+
+    @pytest.mark.parametrize(
+        "model", [MUSAE(solver=PMI(rows="exact")), MUSAE(keep_graph=True)], ids=["exact", "keep_graph"]
+    )
+    @pytest.mark.parametrize("where", [{"graph": FILES}, {**COUNTS, "machines": 3}], ids=["files", "cluster"])
+    def test_what_a_fit_refuses_is_refused(self, model, where):
+        with pytest.raises(ParameterError, match="in blocks"):
+            plan(**MACHINE, model=model, **where)
+
+    def test_the_note_on_counts_names_what_is_closer(self):
+        closer = "a plan from the files or the graph is closer"
+        assert closer in str(plan(**COUNTS, **MACHINE))
+        assert closer not in str(plan(**COUNTS, **MACHINE, machines=3))
+        assert closer not in str(plan(dataclasses.replace(self.FILES, kept_in="memory", source="its files"), **MACHINE))
+
+
 class TestRefused:
     @pytest.mark.parametrize(
         ("change", "error", "words"),
@@ -246,6 +310,10 @@ class TestRefused:
     def test_what_makes_no_sense(self, change, error, words):
         with pytest.raises(error, match=words):
             plan(**{**COUNTS, **MACHINE, **change})
+
+    def test_a_place_that_is_none(self):
+        with pytest.raises(ParameterError, match="kept_in must be one of memory, files, folder, not 'disk'"):
+            GraphSize(10, 9, kept_in="disk")
 
     def test_nothing_at_all(self):
         with pytest.raises(ParameterError, match="either a graph or its counts"):

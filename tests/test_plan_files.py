@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hopscale import plan, read_graph
-from hopscale.exceptions import FileFormatError
+from hopscale.exceptions import FileFormatError, GraphError
 from hopscale.io import counting
 from hopscale.io.counting import can_be_sampled, count_rows, distinct_in_all
 
@@ -96,6 +96,21 @@ class TestCounts:
         assert found.n_nodes == pytest.approx(N, rel=0.2)
         assert found.n_features == pytest.approx(Q, rel=0.1)
 
+    def test_of_all_rows_are_those_that_occur(self, tmp_path):
+        """Whole numbers with gaps between them are not counted from the smallest to the largest."""
+        path = tmp_path / "edges.csv"
+        path.write_text("".join(f"{10 * i},{10 * i + 1}\n" for i in range(20)) * 20)
+        found = count_rows(path, header=False)
+        assert (found.share, found.n_nodes, found.n_edges) == (1, 40, 20)
+
+    def test_repeated_rows_are_no_more_than_nodes_can_have(self, tmp_path, rows):
+        edges, features = tmp_path / "edges.csv", tmp_path / "features.csv"
+        edges.write_text("".join(f"{a % 9},{b % 9}\n" for a, b in rows[0].tolist()))
+        features.write_text("".join(f"{a % 9},{b % 7}\n" for a, b in rows[1].tolist()))
+        found = count_rows(edges, features, header=False)
+        assert found.share < 1
+        assert (found.n_edges, found.n_entries) == (45, 63)
+
     def test_see_weights(self, tmp_path, rows):
         path = tmp_path / "edges.csv"
         path.write_text("source,target,weight\n" + "".join(f"{a},{b},{1 + a % 3}\n" for a, b in rows[0].tolist()))
@@ -163,6 +178,31 @@ class TestRefused:
         edges.write_bytes(edges.read_bytes()[:-100])
         with pytest.raises(FileFormatError, match=r"edges\.parquet cannot be read as Parquet"):
             count_rows(edges)
+
+    def test_a_missing_value_is_named_with_its_row_in_the_file(self, tmp_path, rows):
+        """Not with that among the rows that were read."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        source = rows[0][:, 0].tolist()
+        source[2003] = None
+        table = pa.table({"source": source, "target": rows[0][:, 1].tolist()})
+        parquet.write_table(table, tmp_path / "edges.parquet", row_group_size=2000)
+        with pytest.raises(GraphError, match=r"edges\.parquet has 1 missing value.* row 2003"):
+            count_rows(tmp_path / "edges.parquet")
+
+    def test_parts_with_other_columns(self, tmp_path, rows):
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        files = [tmp_path / "0.parquet", tmp_path / "1.parquet"]
+        for path, names in zip(files, (("source", "target"), ("from", "to")), strict=True):
+            parquet.write_table(pa.table({name: [1, 2, 3] for name in names}), path)
+        with pytest.raises(FileFormatError, match=r"1\.parquet has the columns \['from', 'to'\]"):
+            count_rows(files)
+        parquet.write_table(pa.table({"source": ["a"], "target": ["b"]}), files[1])
+        with pytest.raises(FileFormatError, match=r"1\.parquet have columns of different types"):
+            count_rows(files)
 
     def test_a_file_that_is_not_there(self, tmp_path):
         with pytest.raises(FileFormatError, match="there is no file"):

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import functools
-from pathlib import Path
 from typing import Any
 
 import click
 
+from hopscale.cli.blocks import is_in_blocks
 from hopscale.cli.options import chosen_model, with_parameters
 from hopscale.cli.program import Command, Console, with_console
 from hopscale.cli.sources import GraphFiles, with_graph
 from hopscale.io.counting import can_be_sampled, count_rows
-from hopscale.planning import GraphSize
 from hopscale.planning import plan as plan_fit
+from hopscale.planning.files import counts_in_parts, size_of_rows
 from hopscale.planning.report import document, lines
-from hopscale.stored.sources import parquet_files
+from hopscale.stored import StoredGraph
 
 __all__ = ["plan"]
 
@@ -84,11 +84,12 @@ def plan(
     """What embed would take: time, memory, the form of rows, and what to change if it does not fit.
 
     The graph is given as files, as embed takes them, or as counts. Large files are not read whole: Parquet tells its
-    rows, and pieces of a file tell the rest. Time is that of this machine, from costs that were fitted to measured
-    fits.
+    rows, and pieces of a file tell the rest. A folder, a glob or a stored graph means a fit in blocks, as it does to
+    embed. Time is that of this machine, from costs that were fitted to measured fits.
 
     \b
     hopscale plan --edges edges.parquet --features features.parquet --memory 16GB --cores 8
+    hopscale plan --edges edges/ --features 'features/*.parquet'
     hopscale plan --edges edges/ --features 'features/*.parquet' --machines 4
     hopscale plan --graph cora
     hopscale plan --nodes 1e8 --edges-count 1e9 --features-count 50000 --entries 2e9 --memory 64GB --cores 16
@@ -103,33 +104,31 @@ def plan(
     console.answer(document(found), lines(found))
 
 
-def _parquet_files(place: Path | None, what: str) -> list[str]:
-    """Files that a folder or a glob names; none where it is the name of one file."""
-    if place is None or not (place.is_dir() or any(sign in str(place) for sign in "*?[")):
-        return []
-    return parquet_files(place, what)
-
-
 def _graph(files: GraphFiles, console: Console) -> Any:
     """The graph, or its counts where its files are large and a part of them tells."""
-    many = {name: _parquet_files(getattr(files, name), name) for name in ("edges", "features")}
-    if not any(many.values()):
-        if files.edges not in files.paths or files.node_table is not None or not can_be_sampled(*files.paths):
-            return files.read(say=console.say)
-    elif files.node_table is not None:
+    columns: dict[str, Any] = {name: getattr(files, name) for name in ("source", "target", "weight", "value")}
+    columns["weight"] = False if files.no_weight else files.weight
+    in_blocks = is_in_blocks(files, None)
+    if in_blocks and files.graph is not None:
+        return StoredGraph.open(files.graph, validate=False)  # its counts are all that is needed
+    if in_blocks and files.node_table is not None:
         raise click.UsageError("--nodes goes with files of edges that are read whole: name one file")
-    assert files.edges is not None
-    headers = {name: getattr(files, f"{name}_header") for name in ("edges", "features")}
-    found = count_rows(
-        many["edges"] or files.edges,
-        many["features"] or files.features,
-        source=files.source,
-        target=files.target,
-        weight=False if files.no_weight else files.weight,
-        value=files.value,
-        header={name: files.header if header is None else header for name, header in headers.items()},
-        skip_bad_lines=files.skip_bad_lines,
-    )
-    source = f"{100 * found.share:.2g} % of the rows of its files"
-    console.say(f"counts are estimated from {source}; --nodes, --edges-count and the like plan for exact ones")
-    return GraphSize(found.n_nodes, found.n_edges, found.n_features, found.n_entries, found.weighted, source)
+    if in_blocks:
+        assert files.edges is not None
+        found = counts_in_parts(files.edges, files.features, **columns, say=console.say)
+    elif files.edges not in files.paths or files.node_table is not None or not can_be_sampled(*files.paths):
+        return files.read(say=console.say)
+    else:
+        assert files.edges is not None
+        headers = {name: getattr(files, f"{name}_header") for name in ("edges", "features")}
+        found = count_rows(
+            files.edges,
+            files.features,
+            **columns,
+            header={name: files.header if header is None else header for name, header in headers.items()},
+            skip_bad_lines=files.skip_bad_lines,
+        )
+    size = size_of_rows(found, "files" if in_blocks else "memory")
+    if found.share < 1:
+        console.say(f"counts are estimated from {size.source}; --nodes, --edges-count and the like plan for exact ones")
+    return size

@@ -11,8 +11,8 @@ from __future__ import annotations
 import io
 import itertools
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -20,11 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopscale.checks import switch
-from hopscale.exceptions import FileFormatError, MissingPackageError
+from hopscale.exceptions import FileFormatError, HopscaleError
+from hopscale.io.arrow import ArrowTable
 from hopscale.io.content import UnreadableFileError, content_kind, existing
 from hopscale.io.files import WHOLE_GRAPHS, Files, header_of_each
+from hopscale.io.ids import like_edges
 from hopscale.io.naming import Names, check_attributes
-from hopscale.io.parquet import is_parquet
+from hopscale.io.parquet import is_parquet, parquet_errors, with_index_first
+from hopscale.io.tables import edge_columns, feature_entries
 
 __all__ = ["FileCounts", "can_be_sampled", "count_rows", "distinct_in_all"]
 
@@ -49,6 +52,20 @@ class FileCounts:
 
 
 @dataclass(frozen=True)
+class _Part:
+    """Some rows of a Parquet file that follow each other."""
+
+    path: Path
+    first_row: int
+    table: Any
+
+    def named(self, *, by_node: bool) -> ArrowTable:
+        """The rows, with errors that say where they are in their own file."""
+        table = with_index_first(self.table, self.table.schema) if by_node else self.table
+        return ArrowTable(table, str(self.path), first_row=self.first_row)
+
+
+@dataclass(frozen=True)
 class _Sample:
     """Some rows of a file in its own format, how many each piece has, and how many rows the file has, about."""
 
@@ -56,6 +73,7 @@ class _Sample:
     data: bytes
     pieces: list[int]
     rows: float
+    parts: list[_Part] = field(default_factory=list)  # of Parquet
 
     @property
     def share(self) -> float:
@@ -67,6 +85,11 @@ class _Sample:
         found = io.BytesIO(self.data)
         found.name = str(self.path)  # for messages
         return found
+
+    def refuse(self, read: Callable[[ArrowTable], object], *, by_node: bool) -> None:
+        """Raise what is wrong with rows of Parquet with their own file and row, which those of a sample are not."""
+        for part in self.parts:
+            read(part.named(by_node=by_node))
 
 
 def can_be_sampled(*files: str | os.PathLike[str] | None) -> bool:
@@ -96,26 +119,54 @@ def count_rows(
 ) -> FileCounts:
     """Counts of a graph in files, from some rows of each; parameters are those of :func:`hopscale.read_graph`.
 
-    Edges, or features, may lie in several Parquet files with the same columns.
-    Repeated edges and entries count each time, since a part of the rows does not tell how many there are.
+    Edges, or features, may lie in several Parquet files with the same columns, of types that go together.
+    Repeated edges and entries count each time unless all rows were read, since a part of them does not tell how many
+    there are, but not beyond what so many nodes and features can have.
     """
     check_attributes(source=source, target=target, weight=None if weight is False else weight, value=value)
     files = Files(header_of_each(header), switch("skip_bad_lines", skip_bad_lines), None, lambda line: None)
     sample = _sampled(edges)
-    ends, weights = files.edges(sample.stream, source=source, target=target, weight=weight)
+    try:
+        ends, weights = files.edges(sample.stream, source=source, target=target, weight=weight)
+    except HopscaleError:
+        if not files.skip_bad_lines:
+            sample.refuse(lambda part: _read_edges(part, source, target, weight), by_node=False)
+        raise
     n_nodes = _distinct(ends, sample, 2)
     weighted = weights is not None and bool(weights.size) and bool((weights != weights[0]).any())
     n_features = n_entries = 0
     share = sample.share
     if features is not None:
         of_features = _sampled(features)
-        found = files.features(of_features.stream, ends.ordered().vocabulary, value=value, unknown="isolate")
+        nodes = ends.ordered().vocabulary
+        try:
+            found = files.features(of_features.stream, nodes, value=value, unknown="isolate")
+        except HopscaleError:
+            if not files.skip_bad_lines:
+                of_features.refuse(lambda part: _read_features(part, nodes, value), by_node=True)
+            raise
         per_row = len(found.features.codes) / max(1, len(found.listed.codes))
         n_entries = round(of_features.rows * per_row)
+        if of_features.share >= 1:
+            nodes_of = found.listed.codes if found.rows is None else found.listed.codes[found.rows]
+            n_entries = _distinct_pairs(nodes_of, found.features.codes)
         n_nodes = max(n_nodes, _distinct(found.listed, of_features, 1))
         n_features = _distinct(found.features, of_features, per_row)
         share = min(share, of_features.share)
-    return FileCounts(n_nodes, round(sample.rows), n_features, n_entries, weighted, share)
+    n_edges = round(sample.rows) if sample.share < 1 else _distinct_pairs(*np.sort(ends.codes, axis=1).T)
+    n_edges, n_entries = min(n_edges, n_nodes * (n_nodes + 1) // 2), min(n_entries, n_nodes * n_features)
+    return FileCounts(n_nodes, n_edges, n_features, n_entries, weighted, share)
+
+
+def _read_edges(part: ArrowTable, source: str | None, target: str | None, weight: str | Literal[False] | None) -> None:
+    first, second, amount = edge_columns(part, source, target, weight)
+    part.ends(first, second)
+    if amount is not None:
+        part.amounts(amount)
+
+
+def _read_features(part: ArrowTable, nodes: NDArray[Any], value: str | None) -> None:
+    like_edges(feature_entries(part, None, None, value).listed, nodes, part.role)
 
 
 def _first(path: Path) -> bytes:
@@ -158,34 +209,75 @@ def _of_text(path: Path) -> _Sample:
 
 def _of_parquet(paths: Sequence[Path]) -> _Sample:
     """The first rows of some parts of the files."""
-    path = paths[0]
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise MissingPackageError(f'{path}: Parquet files need pyarrow: pip install "hopscale[parquet]"') from error
-    count, tables = 0, []
-    try:
-        some = [paths[at] for at in np.unique(np.linspace(0, len(paths) - 1, PIECES).astype(int)).tolist()]
-        each = -(-PIECES // len(some))
-        for path in paths:
-            metadata = pq.read_metadata(path)
-            count += metadata.num_rows
-            if path not in some or not metadata.num_row_groups:
-                continue
-            groups = np.unique(np.linspace(0, metadata.num_row_groups - 1, each).astype(int)).tolist()
-            file = pq.ParquetFile(path, memory_map=True, pre_buffer=False)
-            rows = PIECE_ROWS * PIECES // len(groups) // len(some)
-            batches = [next(file.iter_batches(rows, row_groups=[at], use_threads=False), None) for at in groups]
-            tables += [pa.Table.from_batches([batch]) for batch in batches if batch is not None]
-        made = io.BytesIO()
-        whole = pa.concat_tables(tables) if tables else pq.read_schema(path).empty_table()
-        pq.write_table(whole, made)
-    except Exception as error:  # Arrow raises all kinds of them
-        raise FileFormatError(f"{path} cannot be read as Parquet: it is cut short or damaged ({error})") from error
+    chosen = set(np.unique(np.linspace(0, len(paths) - 1, PIECES).astype(int)).tolist())
+    count, parts = 0, []
+    for at, path in enumerate(paths):
+        with parquet_errors(path):
+            import pyarrow.parquet as pq
+
+            count += pq.read_metadata(path).num_rows
+            parts += _parts_of(path, len(chosen)) if at in chosen else []
+    with parquet_errors(paths[0]):
+        data = _one_file(parts, paths[0])
     # Halves of a piece are pieces, too: a file may have one part alone.
-    pieces = [part for table in tables for part in _split(len(table), max(1, PIECES // len(tables)))]
-    return _Sample(paths[0], made.getvalue(), pieces, float(count))
+    pieces = [own for part in parts for own in _split(len(part.table), max(1, PIECES // len(parts)))]
+    return _Sample(paths[0], data, pieces, float(count), parts)
+
+
+def _parts_of(path: Path, files: int) -> list[_Part]:
+    """The first rows of some row groups of a file, which is one of so many."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(path, memory_map=True, pre_buffer=False)
+    counts = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
+    if not counts:
+        return []
+    starts = [0, *itertools.accumulate(counts)]
+    groups = np.unique(np.linspace(0, len(counts) - 1, -(-PIECES // files)).astype(int)).tolist()
+    rows = PIECE_ROWS * PIECES // len(groups) // files
+    batches = [next(file.iter_batches(rows, row_groups=[at], use_threads=False), None) for at in groups]
+    return [
+        _Part(path, starts[at], pa.Table.from_batches([batch]))
+        for at, batch in zip(groups, batches, strict=True)
+        if batch is not None
+    ]
+
+
+def _one_file(parts: Sequence[_Part], path: Path) -> bytes:
+    """Rows of all parts as the content of one Parquet file; whole numbers may have more bits in some than in others."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    made = io.BytesIO()
+    if not parts:
+        pq.write_table(pq.read_schema(path).empty_table(), made)
+        return made.getvalue()
+    whole = _plain(parts[0].table)
+    for part in parts[1:]:
+        if part.table.column_names != whole.column_names:  # they would be filled with missing values
+            raise FileFormatError(
+                f"{part.path} has the columns {part.table.column_names}, but {parts[0].path} has "
+                f"{whole.column_names}: all parts must have the same columns"
+            )
+        try:
+            whole = pa.concat_tables([whole, _plain(part.table)], promote_options="permissive")
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise FileFormatError(
+                f"{parts[0].path} and {part.path} have columns of different types ({error}): give all parts one type"
+            ) from error
+    pq.write_table(whole, made)
+    return made.getvalue()
+
+
+def _plain(table: Any) -> Any:
+    """A table without dictionaries, which some parts may have for columns of text that others have not."""
+    import pyarrow.types as types
+
+    for at, kind in enumerate(table.schema):
+        if types.is_dictionary(kind.type):
+            table = table.set_column(at, kind.name, table.column(at).cast(kind.type.value_type))
+    return table
 
 
 def _split(count: int, parts: int) -> list[int]:
@@ -202,11 +294,16 @@ def _distinct(names: Names, sample: _Sample, per_row: float) -> int:
     pieces = [codes[begin:end].ravel() for begin, end in itertools.pairwise(bounds)]
     found = distinct_in_all([np.unique(piece) for piece in pieces if piece.size], sample.share)
     used = names.vocabulary[np.unique(codes)]
-    if used.dtype.kind == "i":
+    if used.dtype.kind == "i" and sample.share < 1:
         between = int(used.max()) - int(used.min()) + 1
         if between <= per_row * sample.rows:  # all of them can occur
             return between
     return round(min(found, per_row * sample.rows))
+
+
+def _distinct_pairs(first: NDArray[Any], second: NDArray[Any]) -> int:
+    """Distinct pairs of codes."""
+    return len(np.unique(first.astype(np.int64) << 32 | second))
 
 
 def distinct_in_all(pieces: list[NDArray[Any]], share: float) -> float:

@@ -13,11 +13,13 @@ from hopscale.io import as_graph
 from hopscale.models import MODELS, NodeEmbedding
 from hopscale.models.walk.base import WalkEmbedding
 from hopscale.planning.estimates import Plan, WayOut, estimated
+from hopscale.planning.files import size_of_stored
 from hopscale.planning.machine import Machine, calibration_seconds
 from hopscale.planning.sizes import GraphSize, size_of
 from hopscale.planning.stages import StageCost
 from hopscale.planning.ways_out import ways_out
 from hopscale.solvers.costs import cost_model
+from hopscale.stored import StoredGraph
 
 __all__ = ["GraphSize", "Machine", "Plan", "StageCost", "WayOut", "plan"]
 
@@ -40,8 +42,9 @@ def plan(
 
     Parameters
     ----------
-    graph : GraphSize, AttributedGraph or what ``fit`` takes, optional
-        Rows of some nodes of a graph are computed, which tells more than its size. Without one, give counts.
+    graph : GraphSize, StoredGraph, AttributedGraph or what ``fit`` takes, optional
+        Rows of some nodes of a graph are computed, which tells more than its size; for a stored one a fit in blocks is
+        planned, as :func:`hopscale.fit_stored` does it. Without a graph, give counts.
     model : model that learns from walks, default=MUSAE()
         With its parameters and those of its solver: the form of rows follows from ``memory_limit``.
     n_nodes, n_edges, n_features, n_entries : int, optional
@@ -65,7 +68,8 @@ def plan(
     Raises
     ------
     ParameterError
-        If a graph and counts are given, or neither, or the model does not learn from walks.
+        If a graph and counts are given, or neither, or the model does not learn from walks, or cannot be fitted in
+        blocks where more machines or a stored graph ask for that.
     GraphError
         If counts do not go together.
 
@@ -100,6 +104,8 @@ def plan(
         size: Any = GraphSize(**{name: 0 if value is None else value for name, value in counts.items()})  # type: ignore[arg-type]
     elif isinstance(graph, GraphSize):
         size = graph
+    elif isinstance(graph, StoredGraph):
+        graph = size = size_of_stored(graph)
     else:
         graph = as_graph(graph)
         size = size_of(graph)

@@ -1,4 +1,4 @@
-"""A fit in blocks: a graph in a folder, and tasks of one thread each, on the cores of one machine or of a cluster.
+"""A fit in blocks: a graph in a folder, and tasks on the threads of one machine, or on workers of a cluster.
 
 Stages are those of :func:`hopscale.store_graph` and :func:`hopscale.fit_stored`: the graph is sorted into a folder, one
 task prepares what all need, V of each scale is learnt by a task of its own, and parts of the nodes are projected and
@@ -24,7 +24,7 @@ from hopscale.solvers.forms import Forms
 from hopscale.solvers.held import Held
 from hopscale.solvers.learning import learning_bytes, least_sampled
 from hopscale.walks import Scale, WalkSize
-from hopscale.walks.sampling import ENOUGH_ROWS, RowCounts
+from hopscale.walks.sampling import CHUNK, ENOUGH_ROWS, RowCounts
 
 __all__ = ["BlockStage", "Blocks", "block_stages", "in_blocks"]
 
@@ -39,7 +39,10 @@ SHARDS, SAVED = 16, 20  # copies of the features in training, and times that vec
 
 @dataclass(frozen=True)
 class BlockStage:
-    """Work of one core, tasks that run at a time, machines that take part, bytes over the network, and of a task."""
+    """Work of one core, tasks at a time, machines that take part, bytes over the network, and held by a machine.
+
+    Each task has as many ``threads``.
+    """
 
     name: str
     work: Work
@@ -47,10 +50,11 @@ class BlockStage:
     machines: int
     moved: float
     memory: float = 0.0
+    threads: int = 1
 
     def cost(self, machine: Machine) -> StageCost:
         """Seconds: computing, and what has to be moved before and after."""
-        computing = machine.speed * cost_model().of(self.work) / self.tasks
+        computing = machine.speed * cost_model().of(self.work, self.threads) / self.tasks
         return StageCost(self.name, computing + self.moved / (self.machines * machine.network), self.memory)
 
 
@@ -81,17 +85,18 @@ class _Folder:
 
 
 def in_blocks(model: WalkEmbedding, size: GraphSize, machine: Machine) -> Blocks:
-    """A fit in blocks on all cores of all machines, each a worker of one thread."""
+    """A fit in blocks on all cores of all machines: of a cluster each is a worker of one thread."""
     stages, files = block_stages(model, size, machine), _folder(model, size)
     trains = isinstance(model.chosen_solver(), SGNS)
     memory = max(stage.memory for stage in stages)
     room = files.graph if machine.memory is None else max(0.0, machine.memory - memory)
+    sorting = 0.0 if size.kept_in == "folder" else PASSES * files.rows + files.graph
     return Blocks(
         [stage.cost(machine) for stage in stages],
         {s.label: "trained" if trains else "own" if s.is_self else "sampled" for s in model.scales()},
         memory,
         min(files.graph, room),
-        PASSES * files.rows + 2 * files.graph + files.vectors,
+        sorting + files.graph + files.vectors,
         0.0 if machine.machines == 1 else sum(stage.moved for stage in stages),
         _notes(machine, files, room),
         _needed_limit(model, size),
@@ -105,10 +110,10 @@ def block_stages(
     scales, walked = model.outline(size.n_nodes, size.n_edges, size.n_features, size.n_entries, weighted=size.weighted)
     solver, files = model.chosen_solver(), _folder(model, size)
     workers = machine.cores * machine.machines
-    stages = [
-        BlockStage("store", {"sorted": float(size.rows)}, workers, machine.machines, (1 + 2 * PASSES) * files.rows),
-        BlockStage("prepare", {"prepared": float(walked.steps + walked.entries)}, 1, 1, 2 * files.graph),
-    ]
+    stages = [BlockStage("prepare", {"prepared": float(walked.steps + walked.entries)}, 1, 1, 2 * files.graph)]
+    if size.kept_in != "folder":
+        moved = (1 + 2 * PASSES) * files.rows
+        stages.insert(0, BlockStage("store", {"sorted": float(size.rows)}, workers, machine.machines, moved))
     written = {"written": float(size.n_nodes) * model.dimensions}
     if isinstance(solver, PMI):
         return stages + _direct(solver, walked, scales, machine, files, written, rows or counted(solver, walked)[0])
@@ -137,37 +142,54 @@ def _direct(
     engine.memory = limit
     forms = Forms(solver, size, engine, source)
     n, q, workers = size.n_nodes, size.n_features, machine.cores * machine.machines
-    learnt, projected = [], [written]
+    threads = machine.cores if machine.machines == 1 else 1  # of a task that learns
+    learnt, projected, taken = [], [written], 0.0
     for scale in scales:
         if scale.is_self:
             rows = n if forms.held.holds_own_rows(scale) else min(n, ENOUGH_ROWS)
+            taken = max(taken, forms.held.base + forms.held.own_rows + forms.held.workspace(scale, rows))
             learnt.append(factorising(rows, q, rows * size.entries_per_node, scale))
             projected.append({"product": float(size.entries) * padded(scale.dimensions)})
             continue
         sampled = forms.rows(scale)
         rows = min(n, sampled.enough_rows(learning_bytes(sampled, _held(sampled, forms.held))))
+        made = min(limit / 8, threads * min(rows, CHUNK) * sampled.made_bytes)
+        held = forms.held.base + rows * sampled.row_bytes
+        taken = max(taken, held + max(made, forms.held.workspace(scale, rows)))
         learnt.append(merged(sampling(sampled, rows), factorising(rows, q, rows * sampled.row_entries, scale)))
         projected.append(projecting_sampled(sampled))
-    longest = max(learnt, key=cost_model().of)
-    at_a_time = min(workers, len(scales))  # the longest first: with as many workers as scales it alone counts
-    learning = longest if at_a_time == len(scales) else merged(*learnt)
-    tasks, apart = (1 if learning is longest else at_a_time), min(machine.machines, len(scales))
-    tables = 4.0 * q * sum(padded(scale.dimensions) for scale in scales) + 4.0 * part_size(n) * written["written"] / n
-    each = WORKER + tables + min(KEPT, limit / 2)
+    tables = 4.0 * q * sum(padded(scale.dimensions) for scale in scales) + min(KEPT, limit / 2, files.graph)
+    each = 4.0 * part_size(n) * written["written"] / n
     parts = -(-n // part_size(n))
     return [
-        BlockStage(
-            "learn", learning, tasks, apart, apart * files.graph, -(-at_a_time // apart) * (WORKER + float(limit))
-        ),
+        _learning(learnt, machine, files, min(taken, float(limit))),
         BlockStage(
             "vectors",
             merged(*projected),
             min(workers, parts),
             machine.machines,
             machine.machines * files.graph + files.vectors,
-            machine.cores * each,
+            _held_by_cores(machine, tables, each),
         ),
     ]
+
+
+def _learning(learnt: Sequence[Work], machine: Machine, files: _Folder, each: float) -> BlockStage:
+    """V of all scales: one after the other on all threads of one machine, side by side on the workers of a cluster."""
+    if machine.machines == 1:
+        return BlockStage("learn", merged(*learnt), 1, 1, files.graph, WORKER + each, machine.cores)
+    longest = max(learnt, key=cost_model().of)
+    # The longest first: with as many workers as scales it alone counts.
+    at_a_time = min(machine.cores * machine.machines, len(learnt))
+    work = longest if at_a_time == len(learnt) else merged(*learnt)
+    tasks, apart = (1 if work is longest else at_a_time), min(machine.machines, len(learnt))
+    return BlockStage("learn", work, tasks, apart, apart * files.graph, -(-at_a_time // apart) * (WORKER + each))
+
+
+def _held_by_cores(machine: Machine, shared: float, each: float) -> float:
+    """Bytes of tasks on all cores: threads of one process on one machine, a process for each on a cluster."""
+    processes = 1 if machine.machines == 1 else machine.cores
+    return processes * (WORKER + shared) + machine.cores * each
 
 
 def _held(sampled: RowCounts, held: Held) -> Held:
@@ -198,7 +220,7 @@ def _trained(
     nodes = 2 * files.vectors / len(scales) / SHARDS
     moved = 2.0 * sum(each.rounds * each.shards for each in counts) * tables + 2 * SAVED * files.vectors
     at_a_time = min(workers, SHARDS)
-    each_machine = machine.cores * (WORKER + 3 * tables + nodes)
+    each_machine = _held_by_cores(machine, 0.0, 3 * tables + nodes)
     return [
         BlockStage(
             "train",
@@ -220,7 +242,10 @@ def _trained(
 
 def _notes(machine: Machine, files: _Folder, room: float) -> tuple[str, ...]:
     """What the figures of a fit in blocks rest on."""
-    found = ["every core is a worker of one thread, and the storage serves each machine as fast as its network is"]
+    if machine.machines > 1:
+        found = ["every core is a worker of one thread, and the storage serves each machine as fast as its network is"]
+    else:
+        found = [f"the disk is taken to read and to write {machine.network / 1e9:.1f} GB a second"]
     if files.graph > room:
         found.append(
             "the graph in its folder is larger than what a machine has left: it is read again and again, and the "

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hopscale.cluster.refusals import checked_solver
 from hopscale.exceptions import ParameterError, Setting
 from hopscale.graph import AttributedGraph
 from hopscale.models.walk.base import WalkEmbedding
 from hopscale.planning.blocks import in_blocks
 from hopscale.planning.machine import Machine
 from hopscale.planning.report import lines
-from hopscale.planning.sizes import GraphSize
+from hopscale.planning.sizes import GIVEN, GraphSize
 from hopscale.planning.stages import StageCost, outlined
 from hopscale.solvers import PMI
 from hopscale.solvers.costs import cost_model, gpu_work, reading
@@ -48,7 +49,7 @@ class Plan:
     memory : float
         Bytes of all of these, or of reading the files where that takes more.
     disk, network : float
-        Bytes that a cluster writes to shared storage, and that go over the network.
+        Bytes that a fit in blocks writes to the storage, and that go over the network of a cluster.
     ways_out : tuple of WayOut
         What to change where it does not fit, or to be quicker.
     needs : float
@@ -98,6 +99,11 @@ class Plan:
         available = self.machine.available
         return not self.needs and (available is None or self.memory <= available)
 
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the graph is in a folder while it is fitted, and never whole in memory."""
+        return _is_in_blocks(self.size, self.machine)
+
     def __str__(self) -> str:
         return "\n".join(lines(self))
 
@@ -106,9 +112,16 @@ def estimated(model: WalkEmbedding, size: GraphSize, machine: Machine, graph: At
     """The plan of a fit, without what could be changed; rows are those of a graph at hand."""
     if machine.gpu and machine.machines > 1:
         raise ParameterError("goes with one machine: leave out ", Setting("machines"), parameter="gpu", value=True)
+    if machine.gpu and size.kept_in != "memory":
+        raise ParameterError(
+            "cannot be used with a graph in blocks: leave it out, or name one file of edges",
+            parameter="gpu",
+            value=True,
+        )
     if machine.gpu:
         return _on_gpu(model, size, machine)
-    if machine.machines > 1:
+    if _is_in_blocks(size, machine):
+        checked_solver(model)
         return _in_blocks(model, size, machine)
     costs, outline = cost_model(), outlined(model, size, graph=graph, cores=machine.cores)
     stages = [StageCost("read", machine.speed * costs.of(reading(size.rows)), costs.read_bytes * size.rows)]
@@ -168,9 +181,15 @@ def _on_gpu(model: WalkEmbedding, size: GraphSize, machine: Machine) -> Plan:
 
 def out_of_core(model: WalkEmbedding, size: GraphSize, machine: Machine) -> Plan | None:
     """A fit in blocks on one machine; None where the model cannot be fitted so."""
-    solver = model.chosen_solver()
-    exact = isinstance(solver, PMI) and solver.rows == "exact"
-    return None if exact else _in_blocks(model, size, machine)
+    try:
+        checked_solver(model)
+    except ParameterError:
+        return None
+    return _in_blocks(model, size, machine)
+
+
+def _is_in_blocks(size: GraphSize, machine: Machine) -> bool:
+    return machine.machines > 1 or size.kept_in != "memory"
 
 
 def _in_blocks(model: WalkEmbedding, size: GraphSize, machine: Machine) -> Plan:
@@ -198,9 +217,12 @@ def _notes(size: GraphSize, machine: Machine, *, counted: bool) -> tuple[str, ..
     """What the figures rest on."""
     costs, found = cost_model(), []
     if counted:
+        closer = ", and a plan from the files or the graph is closer"
+        # Rows of a graph at hand are not computed for a fit in blocks, so that a plan from it is no closer.
+        is_closest = size.source != GIVEN or _is_in_blocks(size, machine)
         found.append(
-            "rows are expected from counts: where neighbours share their features, they have fewer entries, and a "
-            "plan from the files or the graph is closer"
+            "rows are expected from counts: where neighbours share their features, they have fewer entries"
+            + ("" if is_closest else closer)
         )
     if size.n_nodes > costs.most_nodes:
         found.append(f"extrapolated: the largest graph that costs were fitted to has {costs.most_nodes:,} nodes")

@@ -69,7 +69,8 @@ def _sentence(plan: Plan) -> str:
     if machine.gpu:
         parts = "of its memory at least"
     elif plan.disk:
-        parts = f"a machine, {in_words(plan.graph)} of it files of the graph"
+        each = "a machine" if machine.machines > 1 else "of memory"
+        parts = f"{each}, {in_words(plan.graph)} of it files of the graph"
     else:
         parts = f"({in_words(plan.graph)} graph, {in_words(plan.work)} work, {in_words(plan.vectors)} vectors)"
     room = "" if available is None else f"; there are {in_words(available)}"

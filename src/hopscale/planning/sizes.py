@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, Literal, get_args
 
 from hopscale.exceptions import GraphError, ParameterError, in_short
 from hopscale.graph import AttributedGraph
 
-__all__ = ["GraphSize", "size_of"]
+__all__ = ["GIVEN", "GraphSize", "Place", "size_of"]
 
+GIVEN = "the counts given"
+Place = Literal["memory", "files", "folder"]
 _PARTS = ("data", "indices", "indptr")
 MOST = 2**31 - 1  # nodes, and features: their numbers have 32 bits
 
@@ -31,6 +33,9 @@ class GraphSize:
         Where the counts come from, in words.
     in_memory : float, optional
         Bytes of the graph, where it is at hand.
+    kept_in : {"memory", "files", "folder"}, default="memory"
+        Where the graph is before a fit. One in several Parquet files is stored in a folder first, and fitted in blocks;
+        one that is in a folder already is a :class:`~hopscale.StoredGraph`.
     """
 
     n_nodes: int
@@ -38,8 +43,9 @@ class GraphSize:
     n_features: int = 0
     n_entries: int = 0
     weighted: bool = False
-    source: str = "the counts given"
+    source: str = GIVEN
     in_memory: float | None = None
+    kept_in: Place = "memory"
 
     def __post_init__(self) -> None:
         for name, least, most in (
@@ -49,6 +55,10 @@ class GraphSize:
             ("n_entries", 0, None),
         ):
             object.__setattr__(self, name, _count(name, getattr(self, name), least, most))
+        if self.kept_in not in get_args(Place):
+            raise ParameterError(
+                f"must be one of {', '.join(get_args(Place))}, not {in_short(self.kept_in)}", parameter="kept_in"
+            )
         n, q, entries = self.n_nodes, self.n_features, self.n_entries
         if self.n_edges > n * (n + 1) // 2:
             raise GraphError(f"{n:,} nodes have at most {n * (n + 1) // 2:,} edges, not {self.n_edges:,}")

@@ -44,11 +44,12 @@ def _changes(plan: Plan, model: WalkEmbedding, graph: AttributedGraph | None) ->
         blocks = out_of_core(model, plan.size, alone)
         if blocks is not None:
             larger, words = _with_limit(model, blocks.needs)
-            again = out_of_core(larger, plan.size, alone)
-            assert again is not None
-            yield f"in blocks on this machine, with the graph in a folder (hopscale.fit_stored){words}", again
+            if not plan.in_blocks:
+                again = out_of_core(larger, plan.size, alone)
+                assert again is not None
+                yield f"in blocks on this machine, with the graph in a folder (hopscale.fit_stored){words}", again
             yield from _clusters(plan, larger, alone, words)
-        if isinstance(model.chosen_solver(), PMI) and model.bias == (1.0, 1.0):
+        if isinstance(model.chosen_solver(), PMI) and model.bias == (1.0, 1.0) and not plan.in_blocks:
             gpu = estimated(model, plan.size, replace(alone, gpu=True))
             yield f"a GPU with {in_words(GPU_MEMORY)} (--gpu, device='cuda')", gpu
 
@@ -56,10 +57,12 @@ def _changes(plan: Plan, model: WalkEmbedding, graph: AttributedGraph | None) ->
 def _models(plan: Plan, model: WalkEmbedding) -> Iterator[tuple[str, WalkEmbedding]]:
     """Other parameters of the model or its solver."""
     solver, available = model.chosen_solver(), plan.machine.available
-    if plan.needs and plan.machine.machines > 1:
+    if plan.needs and plan.in_blocks:
         changed, words = _with_limit(model, plan.needs)
         yield words.removeprefix(", with "), changed
-    if isinstance(solver, PMI) and plan.machine.machines == 1 and not plan.machine.gpu:
+    if isinstance(solver, PMI) and plan.in_blocks and solver.walks > FEW_WALKS:
+        yield f"--walks {FEW_WALKS}, which tells less at the last scale", _changed(model, walks=FEW_WALKS)
+    if isinstance(solver, PMI) and not plan.in_blocks and not plan.machine.gpu:
         if available is not None and (plan.memory > available or plan.needs):
             limit = int(available - plan.graph - plan.vectors - PROCESS)
             if limit >= SMALLEST_LIMIT:
