@@ -1,6 +1,7 @@
 """``hopscale embed`` in blocks: the table of one machine, and answers to commands that make no sense."""
 
 import json
+import logging
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,7 @@ from parts import vectors_in
 
 from hopscale import load_model
 from hopscale.atomic import only_writer
+from hopscale.cli import blocks
 from hopscale.cli.commands import hopscale
 from reference import random_graph
 
@@ -104,3 +106,13 @@ def test_files_that_are_not_parquet(folder):
 def test_a_work_folder_is_for_blocks(folder):
     found = embed("--edges", "edges.parquet", "-o", "v.csv", "--work-folder", "w", code=2)
     assert "--work-folder is for a graph in blocks" in found.stderr
+
+
+def test_a_lost_connection_is_one_line_and_no_traceback(caplog):
+    distributed = pytest.importorskip("distributed")
+    log = logging.getLogger(f"{distributed.__name__}.client")
+    before = log.level
+    with blocks._without_tracebacks("tcp://127.0.0.1:9"):
+        log.error("Traceback")
+    assert not caplog.records
+    assert log.level == before

@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,7 @@ def embedded_in_blocks(
         if path.is_dir() and (root := Path(os.path.abspath(path))) in (place, *place.parents):
             raise click.UsageError(f"--output must be outside of {str(root)!r}: its vectors would be read as input")
     checked_solver(learner)  # before anything is read
-    with _logged(console), _resumable(place, console), only_writer(place):
+    with _logged(console), _without_tracebacks(scheduler), _resumable(place, console), only_writer(place):
         graph, is_ours = _graph(files, learner, place, scheduler, work_folder, console)
         size = f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features"
         console.say(f"{size} ({graph.entries:,} entries)")
@@ -182,8 +183,7 @@ def _within(work_folder: Path | None, name: str) -> Path | None:
 
 @contextmanager
 def _logged(console: Console) -> Iterator[None]:
-    """A line for each block that is done, where no progress bar is shown; no tracebacks of a lost connection."""
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    """A line for each block that is done, where no progress bar is shown."""
     if console.quiet or sys.stderr.isatty():
         yield
         return
@@ -196,6 +196,25 @@ def _logged(console: Console) -> Iterator[None]:
     finally:
         log.removeHandler(handler)
         log.setLevel(level)
+
+
+@contextmanager
+def _without_tracebacks(scheduler: str | None) -> Iterator[None]:
+    """Keep Dask from logging how a connection was lost: an error of ours says it in a line."""
+    if scheduler is None or find_spec("distributed") is None:
+        yield
+        return
+    import distributed  # noqa: F401  (which sets the levels of its loggers)
+
+    logs = [logging.getLogger(f"distributed.{name}") for name in ("client", "core", "comm")]
+    levels = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for log, level in zip(logs, levels, strict=True):
+            log.setLevel(level)
 
 
 class _Lines(logging.Handler):
