@@ -192,6 +192,21 @@ def test_parts_without_rows_and_other_files_are_passed_over(tmp_path):
     assert graph.n_edges == 6
 
 
+def test_columns_come_in_the_order_of_the_first_part(tmp_path):
+    first = {"source": ["b", "a"], "target": ["a", "c"], "weight": [1.0, 2.0]}
+    second = {"source": ["d", "a"], "target": ["b", "d"], "weight": [3.0, 4.0]}
+    own, more = {"node": ["a"], "feature": ["x"]}, {"node": ["b"], "feature": ["y"]}
+    same = store_graph(
+        parts(tmp_path / "edges", first, second), parts(tmp_path / "features", own, more), folder=tmp_path / "same"
+    )
+    turned = store_graph(
+        parts(tmp_path / "turned", first, dict(reversed(second.items()))),
+        parts(tmp_path / "turned-features", own, dict(reversed(more.items()))),
+        folder=tmp_path / "other",
+    )
+    assert_same_graph(turned.to_graph(), same.to_graph())
+
+
 def test_one_file_a_glob_and_a_list_are_the_same(tmp_path):
     edges = parts(tmp_path / "edges", {"source": ["b"], "target": ["a"]}, {"source": ["c"], "target": ["b"]})
     expected = ["b", "a", "c"]

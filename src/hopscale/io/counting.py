@@ -255,7 +255,7 @@ def _one_file(parts: Sequence[_Part], path: Path) -> bytes:
         return made.getvalue()
     whole = _plain(parts[0].table)
     for part in parts[1:]:
-        if part.table.column_names != whole.column_names:  # they would be filled with missing values
+        if sorted(part.table.column_names) != sorted(whole.column_names):  # they would be filled with missing values
             raise FileFormatError(
                 f"{part.path} has the columns {part.table.column_names}, but {parts[0].path} has "
                 f"{whole.column_names}: all parts must have the same columns"

@@ -208,14 +208,14 @@ def _files_of(given: Any, what: str) -> list[str]:
 
 
 def _footers(files: Sequence[str]) -> list[Footer]:
-    """Footers of all files, which must have the same columns."""
+    """Footers of all files, which must have the same columns, in any order: the first file's tells which are which."""
     footers = [_footer(path) for path in files]
     first = next((footer for footer in footers if footer.rows), footers[0])
     for footer in footers:
-        if footer.schema.names != first.schema.names:
+        if sorted(footer.schema.names) != sorted(first.schema.names):
             raise FileFormatError(
                 f"{footer.path} has the columns {footer.schema.names}, but {first.path} has {first.schema.names}: all "
-                "parts must have the same columns, in the same order"
+                "parts must have the same columns"
             )
     return footers
 
