@@ -176,8 +176,9 @@ class EmbedInBlocks(Victim):
         main(args=["embed", "--edges", edges, "--features", features, *quick, "-o", str(self.output)])
 
     def left(self) -> list[str]:
-        """Files that should not be there; those by which work goes on should."""
-        kept = {f"{self.output.name}{end}" for end in (".work", ".graph", ".graph.json", ".graph.work")}
+        """Files that should not be there; those by which work goes on should, and a killed process leaves its locks."""
+        ends = (".work", ".graph", ".graph.json", ".graph.work")
+        kept = {f"{self.output.name}{end}" for end in (*ends, *(f"{end}.lock" for end in ("", *ends)))}
         return [name for name in super().left() if name not in kept]
 
 
