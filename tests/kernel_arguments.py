@@ -68,7 +68,7 @@ def rows():
 def hop(**given):
     """What a hop takes, and what a scale makes of it."""
     more = {"scale": np.full(16, 3, F32), "x": table(16), "y": table(), "power": 0.5}
-    return {"graph": graph(), "begin": 1, "end": 4, "first": 0, "width": 16} | more | given
+    return {"graph": graph(), "first": 0, "width": 16} | more | given
 
 
 def skip_gram(**changed):
@@ -131,7 +131,7 @@ VALID = {
         "values": np.zeros(80, F32),
     },
     "panels_times": lambda: {"panels": panels(), "x": table(8), "y": table(), "begin": 1, "end": 4},
-    "panel_transposed_times": lambda: {"panels": panels(), "j": 1, "y": table(), "w": table()},
+    "panel_transposed_times": lambda: {"blocks": [panels()], "j": 1, "y": table(), "w": table()},
     "csr_times": lambda: {"matrix": matrix(), "x": table(), "y": table(), "begin": 1, "end": 4},
     "average": lambda: {
         "copies": [(table(), np.ones(4, U32)), (table(), np.ones(4, U32))],
@@ -157,7 +157,7 @@ VALID = {
     },
     "sample_rows": rows,
     "project_rows": lambda: rows() | {"x": table(), "y": table(), "together": 2},
-    "panelled": lambda: {"matrix": matrix(), "width": 4, "weights": np.ones(4, F32)},
+    "sample_panels": lambda: rows() | {"width": 4, "weights": np.ones(4, F32)},
     "first_panel": lambda: {
         "graph": graph(),
         "features_by_column": matrix(),
@@ -172,10 +172,14 @@ VALID = {
         pooled=halves(),
     ),
     "no_hop": lambda: hop(sparse=block()),
+    "take_hops": lambda: {
+        "hops": [_native.fill(graph(), width=16, sparse=block(), out=halves())],
+        "bounds": np.array([0, 1, 4]),
+        "next": np.zeros(1, I64),
+        "stop": np.zeros(1, U8),
+    },
     "fill": lambda: {
         "graph": graph(),
-        "begin": 1,
-        "end": 4,
         "width": 16,
         "sparse": block(),
         "out": halves(),

@@ -52,8 +52,6 @@ ROWS = {
     "stop": [np.zeros(0, U8)],
 }
 HOP = {
-    "begin": [-1, 5, -(2**62)],
-    "end": [0, 5, 2**62],
     "width": [-16, 0, 8, 24, 32, 272],
     "scale": [np.ones(15, F32), np.ones(17, F32)],
     "x": [None, table(15), table(17), table(16, 32), table(16, 8), table(16, 1040)],
@@ -209,11 +207,7 @@ WRONG = {
         "y": [table(3), table(5), table(width=32)],
         "together": [0, -1, -(2**62)],
     },
-    "panelled": {
-        "matrix": [matrix(n_columns=2**31 - 1)],  # billions of offsets
-        "width": [-1, 0, 257, 2**62],
-        "weights": [np.ones(3, F32), np.ones(5, F32)],
-    },
+    "sample_panels": ROWS | {"width": [-1, 0, 257, 2**31 - 1], "weights": [np.ones(3, F32), np.ones(5, F32)]},
     "first_panel": {
         "features_by_column": [
             matrix(n_columns=5),
@@ -240,13 +234,17 @@ WRONG = {
         "scale": [None, *HOP["scale"]],
     },
     "fill": {
-        "begin": HOP["begin"],
-        "end": HOP["end"],
         "width": HOP["width"],
         "dense": [halves()],
         "sparse": BLOCKS,
         "out": [None, *(halves(*shape) for shape in ((0, 4, 32), (2, 3, 32), (2, 5, 32), (2, 4, 8), (2, 4, 1040)))],
         "power": HOP["power"],
+    },
+    "take_hops": {
+        "hops": [[None]],
+        "bounds": [np.array(wrong) for wrong in ([-1, 4], [0, 5], [2, 1], [0, 2**62])],
+        "next": [np.zeros(0, I64), np.zeros(2, I64), np.full(1, -1)],
+        "stop": [np.zeros(0, U8)],
     },
     "encode_text": {
         "start": [-1, 9, 2**62],
@@ -291,7 +289,9 @@ WRITTEN = {
     "build_alias": ["keep", "other"],
     "sample_walks": ["out"],
     "sample_rows": ["stop"],
+    "sample_panels": ["stop"],
     "project_rows": ["stop", "y"],
+    "take_hops": ["next", "stop"],
     "one_hop": ["dense", "out", "pooled", "y"],
     "no_hop": ["y"],
     "fill": ["out"],

@@ -28,6 +28,7 @@ from reference import csr
 
 def test_every_entry_is_here():
     entries = {name for name in dir(_native) if not name.startswith("_") and "instruction_set" not in name}
+    entries.remove("HopToTake")  # made by other entries alone
     assert entries | {"train"} == set(VALID) == set(WRONG)
 
 

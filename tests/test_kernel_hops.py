@@ -34,6 +34,14 @@ def star(n):
     return _native.Graph(A.indptr.astype(np.int64), A.indices.astype(np.int32), inverse_degrees=scale)
 
 
+def take(kernel, graph, begin, end, **given):
+    """A hop of the rows from ``begin`` to ``end``, in three ranges."""
+    bounds = np.unique(np.linspace(begin, end, 4).astype(np.int64))
+    taken, go_on = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.uint8)
+    _native.take_hops([kernel(graph, **given)], bounds, taken, go_on)
+    assert taken[0] == len(bounds)
+
+
 class TestPropagate:
     @pytest.mark.parametrize("width", [16, 48, 64, 144, 256])
     @pytest.mark.parametrize("weighted", [False, True])
@@ -160,9 +168,8 @@ class TestOneHop:
         x, y = normal(rng, width, 48), normal(rng, N, 48)
         before, sums_before = y.copy(), sum_bits.copy()
         given = {"pooled": sum_bits} if pooled else {}
-        _native.one_hop(
-            graph, 3, 55, first=first, width=width, dense=bits, out=out, scale=scale, x=x, y=y, power=1.0, **given
-        )
+        given |= {"scale": scale, "x": x, "y": y, "power": 1.0}
+        take(_native.one_hop, graph, 3, 55, first=first, width=width, dense=bits, out=out, **given)
         part, rows = first // stride, slice(3, 55)
         inside = slice(first % stride, first % stride + width)
         mean = P @ block[part, :, inside]
@@ -194,7 +201,7 @@ class TestOneHop:
         before = y.copy()
         panels = _native.Panels([panel(block)], N, width)
         given = {"pooled": sum_bits} if pooled else {}
-        _native.one_hop(graph, 3, 55, width=width, sparse=panels, out=out, scale=scale, x=x, y=y, **given)
+        take(_native.one_hop, graph, 3, 55, width=width, sparse=panels, out=out, scale=scale, x=x, y=y, **given)
         rows = slice(3, 55)
         mean = P @ block
         total = mean + block if pooled else mean
@@ -214,14 +221,14 @@ class TestOneHop:
         [block], bits = halves(rng, 1, N, 64)
         scale = rng.uniform(0, 0.05, 64).astype(np.float32)
         x, y = normal(rng, 64, columns), np.zeros((N, columns), dtype=np.float32)
-        _native.one_hop(graph, 0, N, width=64, dense=bits, scale=scale, x=x, y=y, power=power)
+        take(_native.one_hop, graph, 0, N, width=64, dense=bits, scale=scale, x=x, y=y, power=power)
         np.testing.assert_allclose(y, product(P @ block, scale, x, power), rtol=1e-4, atol=2e-4)
 
     def test_without_a_scale_it_only_moves_on(self, isa, rng):
         graph, P = edges_of(rng, weighted=False)
         [block], bits = halves(rng, 1, N, 32)
         out = np.zeros((1, N, 32), dtype=np.uint16)
-        _native.one_hop(graph, 0, N, width=32, dense=bits, out=out)
+        take(_native.one_hop, graph, 0, N, width=32, dense=bits, out=out)
         np.testing.assert_allclose(numbers(out)[0], P @ block, rtol=1.01 * HALF)
 
     @pytest.mark.parametrize("kind", ["dense", "sparse"])
@@ -236,7 +243,7 @@ class TestOneHop:
         x, y = np.zeros((16, 16), dtype=np.float32), np.zeros((n, 16), dtype=np.float32)
         x[3, 0] = 1
         scale = np.full(16, np.e / value, dtype=np.float32)
-        _native.one_hop(star(n), 0, 1, width=16, **block, scale=scale, x=x, y=y)
+        take(_native.one_hop, star(n), 0, 1, width=16, **block, scale=scale, x=x, y=y)
         assert y[0, 0] == pytest.approx(1, abs=2e-6)
 
 
@@ -252,7 +259,7 @@ class TestNoHop:
         x, before = normal(rng, width, columns), normal(rng, N, columns)
         y = before.copy()
         panels = _native.Panels([panel(block)], N, width)
-        _native.no_hop(graph, 2, 58, width=width, sparse=panels, scale=scale, x=x, y=y, power=power)
+        take(_native.no_hop, graph, 2, 58, width=width, sparse=panels, scale=scale, x=x, y=y, power=power)
         expected = before + product(block, scale, x, power)
         np.testing.assert_allclose(y[2:58], expected[2:58], rtol=1e-4, atol=1e-3)
         assert np.array_equal(y[:2], before[:2])
@@ -265,7 +272,7 @@ class TestFill:
         graph, _ = edges_of(rng, weighted=False)
         block = np.abs(sparse(rng, N, width)) * np.exp(rng.uniform(-20, 8, (N, width))).astype(np.float32)
         parts = np.full((2, N, stride), 0x7E00, dtype=np.uint16)
-        _native.fill(graph, 2, 58, width=width, sparse=_native.Panels([panel(block)], N, width), out=parts)
+        take(_native.fill, graph, 2, 58, width=width, sparse=_native.Panels([panel(block)], N, width), out=parts)
         out = np.concatenate(list(parts), axis=1)
         # NumPy, too, rounds to the nearest, and to even ones in between.
         assert np.array_equal(out[2:58, :width], block.astype(np.float16).view(np.uint16)[2:58])

@@ -4,11 +4,11 @@ import threading
 
 import numpy as np
 import pytest
-from kernel_matrices import GO_ON, native_csr, normal, sparse, unpacked
+from kernel_matrices import GO_ON, native_csr, normal, panel, sparse, unpacked
 
 from hopscale._core import _native
 from hopscale.walks import Transitions
-from reference import Stream, csr, dense, random_graph, seen_after
+from reference import Stream, dense, random_graph, seen_after
 
 
 def mask(hops):
@@ -183,35 +183,41 @@ class TestProjectRows:
         np.testing.assert_allclose(y, logs @ x, rtol=1e-4, atol=1e-3)
 
 
-class TestPanelled:
-    @pytest.mark.parametrize("width", [1, 7, 16, 256])
-    @pytest.mark.parametrize(("rows", "columns"), [(20, 300), (20, 256), (20, 3), (1, 600), (20, 0)])
-    def test_is_the_same_matrix_column_block_by_column_block(self, rng, width, rows, columns):
-        M = sparse(rng, rows, columns)
-        offsets, panel_columns, values = _native.panelled(native_csr(M), width)
-        panels = -(-columns // width)
-        offsets = offsets.reshape(panels, rows + 1)
-        found, begin = np.zeros((rows, panels * width)), 0
-        for j in range(panels):
-            end = begin + int(offsets[j, -1])
-            part = unpacked(offsets[j], panel_columns[begin:end], values[begin:end], width)
-            found[:, j * width : (j + 1) * width] = part
-            begin = end
-        assert begin == len(values) == len(panel_columns) == np.count_nonzero(M)
-        assert np.array_equal(found[:, :columns], M)
+class TestPanels:
+    """Rows in panels: what their products, norms and filled rows say of the matrix."""
 
-    def test_rows_times_their_weights(self, rng):
-        M, weights = sparse(rng, 20, 300), normal(rng, 20)
-        offsets, columns, plain = _native.panelled(native_csr(M), 256)
-        again, same, values = _native.panelled(native_csr(M), 256, weights)
-        assert np.array_equal(offsets, again)
-        assert np.array_equal(columns, same)
-        rows = np.concatenate([np.repeat(np.arange(20), np.diff(part)) for part in offsets.reshape(2, 21).astype(int)])
-        assert np.array_equal(values, weights[rows] * plain)
+    @pytest.mark.parametrize("width", [7, 16, 256])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_are_the_sampled_rows_times_their_weights(self, rng, width, weighted):
+        graph = random_graph(30, 40, weighted=True, values=True, seed=5)
+        given, nodes = task(graph, (1, 2), 50, 3), np.array([3, 0, 29, 7], dtype=np.int32)
+        offsets, columns, values = _native.sample_rows(nodes=nodes, **given)
+        rows = unpacked(offsets, columns, values, graph.n_features)
+        weights = np.abs(normal(rng, 4)) if weighted else None
+        panels = _native.sample_panels(nodes=nodes, width=width, weights=weights, **given)
+        expected = rows if weights is None else weights[:, None] * rows
+        assert (panels.n_rows, panels.count) == (4, -(-graph.n_features // width))
+        assert panels.entries == np.count_nonzero(rows) > 0
+        x, y = np.zeros((panels.count * width, 16), dtype=np.float32), np.zeros((4, 16), dtype=np.float32)
+        for first in range(0, graph.n_features, 16):  # sixteen columns of the matrix at a time
+            some = range(first, min(first + 16, graph.n_features))
+            x[:], y[:] = 0, 0
+            x[some, np.arange(len(some))] = 1
+            _native.panels_times(panels, x, y, 0, 4)
+            np.testing.assert_array_equal(y[:, : len(some)], expected[:, some].astype(np.float32))
 
-    def test_entries_of_a_row_stay_in_the_order_of_their_columns(self, rng):
-        M = normal(rng, 9, 64)
-        offsets, columns, _ = _native.panelled(native_csr(M), 16)
-        assert np.array_equal(columns, np.tile(np.arange(16), 36))
-        assert np.array_equal(offsets.reshape(4, 10), np.tile(np.arange(0, 145, 16), (4, 1)))
-        assert csr(M)[0][-1] == len(columns)
+    @pytest.mark.parametrize("columns", [3, 256, 600])
+    def test_squared_norm_and_filled_rows(self, rng, columns):
+        M = sparse(rng, 20, columns)
+        M[[0, 7]] = 0
+        parts = [panel(M[:, begin : begin + 256]) for begin in range(0, columns, 256)]
+        panels = _native.Panels(parts, 20, 256)
+        assert panels.squared_norm() == pytest.approx((M.astype(float) ** 2).sum(), rel=1e-12)
+        filled = np.full(20, True)
+        panels.filled_rows(filled)
+        np.testing.assert_array_equal(filled, M.any(axis=1))
+
+    def test_filled_rows_must_fit(self, rng):
+        panels = _native.Panels([panel(sparse(rng, 20, 16))], 20, 16)
+        with pytest.raises(ValueError, match="filled_rows: filled: 20 entries needed, found 19"):
+            panels.filled_rows(np.zeros(19, dtype=np.bool_))

@@ -81,7 +81,8 @@ class TestProducts:
         M, y = sparse(rng, 50, panel_width), normal(rng, 50, width)
         before = normal(rng, panel_width, width)
         w = before.copy()
-        _native.panel_transposed_times(_native.Panels([panel(0 * M), panel(M)], 50, panel_width), 1, y, w)
+        blocks = [_native.Panels([panel(0 * some), panel(some)], len(some), panel_width) for some in (M[:30], M[30:])]
+        _native.panel_transposed_times(blocks, 1, y, w)
         np.testing.assert_allclose(w, before + M.T.astype(float) @ y, rtol=1e-4, atol=1e-4)
 
     @pytest.mark.parametrize("width", WIDTHS)

@@ -84,18 +84,21 @@ class TestEngine:
     @pytest.mark.parametrize("half", [False, True])
     def test_dense_rows(self, device, half):
         random = np.random.default_rng(3)
-        M = np.maximum(random.standard_normal((70, 90)), 0).astype(np.float16)
-        M[5] = 0
+        M = np.maximum(random.standard_normal((70, 140)), 0).astype(np.float16)
+        M[5], M[:, 90:] = 0, 0  # a product may take in columns beyond those of the operator, which are zeros
         x = (random.standard_normal((90, 6)) * np.logspace(-6, 6, 6)).astype(np.float32)
         with engine_on(device, None) as engine:
             held = engine.tensor(M if half else M.astype(np.float32))
-            rows = DenseRows(held, engine)
-            product, M = engine.host(rows @ engine.tall(x)), M.astype(np.float64)
+            rows, y = DenseRows(held, engine, 90), random.standard_normal((70, 6)).astype(np.float32)
+            assert rows.shape == (70, 90)
+            product, back = engine.host(rows @ engine.tall(x)), engine.host(rows.T @ engine.tall(y))
+            M = M.astype(np.float64)
             counts, squares = engine.kernels.row_statistics(held)
             np.testing.assert_array_equal(engine.host(counts), (M != 0).sum(axis=1))
             np.testing.assert_allclose(engine.host(squares), (M**2).sum(axis=1), rtol=1e-5)
         for k in range(6):
-            assert apart(product[:, k], M @ x[:, k]) < 1e-5
+            assert apart(product[:, k], M[:, :90] @ x[:, k]) < 1e-5
+        assert apart(back, M[:, :90].T @ y) < 1e-5
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="kernels of a GPU need one")

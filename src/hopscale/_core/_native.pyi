@@ -47,7 +47,14 @@ class Noise:
     def __init__(self, last: _Words, feature: _Words, guide: _Words, shift: int) -> None: ...
 
 class Panels:
+    n_rows: int
+    count: int
+    entries: int
     def __init__(self, panels: Sequence[_Panel], n_rows: int, width: int) -> None: ...
+    def squared_norm(self) -> float: ...
+    def filled_rows(self, filled: NDArray[np.bool_]) -> None: ...
+
+class HopToTake: ...
 
 class SkipGram:
     def __init__(
@@ -80,10 +87,9 @@ class SkipGram:
     ) -> tuple[int, int]: ...
 
 def propagate(graph: Graph, block: _Floats, out: _Floats) -> None: ...
+def take_hops(hops: Sequence[HopToTake], bounds: _Offsets, next: _Offsets, stop: _Bytes) -> None: ...  # noqa: A002
 def one_hop(
     graph: Graph,
-    begin: int,
-    end: int,
     *,
     first: int = 0,
     width: int,
@@ -95,11 +101,9 @@ def one_hop(
     x: _Floats | None = None,
     y: _Floats | None = None,
     power: float = 1.0,
-) -> None: ...
+) -> HopToTake: ...
 def no_hop(
     graph: Graph,
-    begin: int,
-    end: int,
     *,
     first: int = 0,
     width: int,
@@ -111,11 +115,9 @@ def no_hop(
     x: _Floats | None = None,
     y: _Floats | None = None,
     power: float = 1.0,
-) -> None: ...
+) -> HopToTake: ...
 def fill(
     graph: Graph,
-    begin: int,
-    end: int,
     *,
     first: int = 0,
     width: int,
@@ -127,14 +129,14 @@ def fill(
     x: _Floats | None = None,
     y: _Floats | None = None,
     power: float = 1.0,
-) -> None: ...
+) -> HopToTake: ...
 def first_panel(
     graph: Graph, features_by_column: Csr, first: int, last: int, factors: _Floats
 ) -> tuple[_Words, _Bytes, _Floats]: ...
 def first_hop(graph: Graph, features_by_column: Csr, first: int, last: int, out: _Floats) -> None: ...
 def compress(block: _Floats, scale: _Floats, offsets: _Words, columns: _Bytes, values: _Floats) -> int: ...
 def panels_times(panels: Panels, x: _Floats, y: _Floats, begin: int, end: int) -> None: ...
-def panel_transposed_times(panels: Panels, j: int, y: _Floats, w: _Floats) -> None: ...
+def panel_transposed_times(blocks: Sequence[Panels], j: int, y: _Floats, w: _Floats) -> None: ...
 def csr_times(matrix: Csr, x: _Floats, y: _Floats, begin: int, end: int) -> None: ...
 def average(
     copies: Sequence[tuple[_Floats, _Words]],
@@ -175,7 +177,20 @@ def project_rows(
     y: _Floats,
     together: int,
 ) -> None: ...
-def panelled(matrix: Csr, width: int, weights: _Floats | None = None) -> tuple[_Words, _Bytes, _Floats]: ...
+def sample_panels(
+    graph: Graph,
+    features: Csr,
+    nodes: _Ids,
+    walks: int,
+    hops: int,
+    scale: _Floats,
+    power: float,
+    seed: int,
+    stream: int,
+    stop: _Bytes,
+    width: int,
+    weights: _Floats | None = None,
+) -> Panels: ...
 def encode_text(
     data: bytes, start: int, delimiter: str | None, groups: Sequence[int]
 ) -> list[tuple[_Ids, bytes]] | None: ...

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <limits>
 
@@ -51,15 +52,21 @@ void checked_propagate(const Held<Graph> &graph, Matrix<float> block, MatrixOut<
     chosen->propagate(graph, block.data(), out.data(), width);
 }
 
-// A hop of a block, and which kernel: what is not given is not needed.
-template <void (*Kernels::*kernel)(const Hop &, int64_t, int64_t)>
-void checked_hop(const Held<Graph> &graph, int64_t begin, int64_t end, int64_t first, int width,
-                 std::optional<Array<const uint16_t, 3>> dense, const Held<Panels> *sparse,
-                 std::optional<Array<uint16_t, 3>> out, std::optional<Array<uint16_t, 3>> pooled, Maybe<float> scale,
-                 std::optional<Matrix<float>> x, std::optional<MatrixOut<float>> y, float power) {
+using HopKernel = void (*Kernels::*)(const Hop &, int64_t, int64_t);
+
+// A hop of all rows of a block that is to be taken, the kernel that takes it, and what it needs to stay alive.
+struct HopToTake : Held<Hop> {
+    HopKernel kernel;
+};
+
+// What is not given is not needed.
+template <HopKernel kernel>
+HopToTake checked_hop(const Held<Graph> &graph, int64_t first, int width, std::optional<Array<const uint16_t, 3>> dense,
+                      const Held<Panels> *sparse, std::optional<Array<uint16_t, 3>> out,
+                      std::optional<Array<uint16_t, 3>> pooled, Maybe<float> scale, std::optional<Matrix<float>> x,
+                      std::optional<MatrixOut<float>> y, float power) {
     const std::string caller = kernel == &Kernels::one_hop ? "one_hop" : kernel == &Kernels::fill ? "fill" : "no_hop";
     const int64_t n = graph.n_nodes;
-    check_range(begin, end, n, caller + ": begin and end");
     require(width >= 16 && width <= 256 && width % 16 == 0, caller, ": width must be 16, 32, ... or 256");
     require(dense.has_value() != (sparse != nullptr), caller, ": a block must be dense or sparse");
     Hop hop{};
@@ -90,7 +97,7 @@ void checked_hop(const Held<Graph> &graph, int64_t begin, int64_t end, int64_t f
         require(first == 0 && sparse->count == 1 && sparse->width == width && sparse->n_rows == n, caller,
                 ": sparse must be one panel of ", width, " columns and ", n, " rows");
         hop.sparse = sparse->panels[0];
-        for (int64_t i = begin; i < end; ++i)
+        for (int64_t i = 0; i < n; ++i)
             require(hop.sparse.offsets[i + 1] - hop.sparse.offsets[i] <= uint32_t(width), caller,
                     ": sparse must have at most ", width, " entries in a row");
     }
@@ -113,14 +120,38 @@ void checked_hop(const Held<Graph> &graph, int64_t begin, int64_t end, int64_t f
         hop.y = y->data();
     }
     hop.power = power;
-    (chosen->*kernel)(hop, begin, end);
+    const auto alive =
+        std::make_shared<std::tuple<decltype(graph.arrays), decltype(graph.arrays), decltype(dense), decltype(out),
+                                    decltype(pooled), decltype(scale), decltype(x), decltype(y)>>(
+            graph.arrays, sparse ? sparse->arrays : nullptr, dense, out, pooled, scale, x, y);
+    return {{hop, alive}, kernel};
 }
 
-template <void (*Kernels::*kernel)(const Hop &, int64_t, int64_t)> void bind_hop(nb::module_ &m, const char *name) {
-    m.def(name, &checked_hop<kernel>, "graph"_a, "begin"_a, "end"_a, nb::kw_only(), "first"_a = 0, "width"_a,
+// Takes hops one after the other, for ranges of rows: bounds[k] to bounds[k + 1], for each k that next[0] comes to. It
+// is counted up by all threads that are at it, so that each range is taken once.
+void checked_take_hops(const std::vector<const HopToTake *> &hops, Vector<int64_t> bounds, VectorOut<int64_t> next,
+                       Vector<uint8_t> stop) {
+    require(next.shape(0) == 1, "take_hops: next must have one entry");
+    require(stop.shape(0) > 0, "take_hops: stop must have an entry");
+    const auto count = int64_t(bounds.shape(0)) - 1;
+    for (const HopToTake *hop : hops) {
+        require(hop != nullptr, "take_hops: hops must not be None");
+        for (int64_t k = 0; k < count; ++k)
+            check_range(bounds.data()[k], bounds.data()[k + 1], hop->graph.n_nodes, "take_hops: bounds");
+    }
+    auto &counter = *reinterpret_cast<std::atomic<int64_t> *>(next.data());
+    require(counter >= 0, "take_hops: next must not be negative");
+    for (int64_t k; (k = counter.fetch_add(1)) < count && !*stop.data();) {
+        const int64_t begin = bounds.data()[k], end = bounds.data()[k + 1];
+        for (const HopToTake *hop : hops) (chosen->*(hop->kernel))(*hop, begin, end);
+    }
+}
+
+template <HopKernel kernel> void bind_hop(nb::module_ &m, const char *name) {
+    m.def(name, &checked_hop<kernel>, "graph"_a, nb::kw_only(), "first"_a = 0, "width"_a,
           "dense"_out.none() = nb::none(), "sparse"_a.none() = nb::none(), "out"_out.none() = nb::none(),
           "pooled"_out.none() = nb::none(), "scale"_a.none() = nb::none(), "x"_a.none() = nb::none(),
-          "y"_out.none() = nb::none(), "power"_a = 1.0f, Release());
+          "y"_out.none() = nb::none(), "power"_a = 1.0f);
 }
 
 nb::tuple checked_first_panel(const Held<Graph> &graph, const Held<Csr> &features_by_column, int64_t first,
@@ -172,11 +203,21 @@ void checked_panels_times(const Held<Panels> &panels, Matrix<float> x, MatrixOut
     chosen->panels_times(panels, x.data(), y.data(), width, begin, end);
 }
 
-void checked_panel_transposed_times(const Held<Panels> &panels, int64_t j, Matrix<float> y, MatrixOut<float> w) {
-    require(j >= 0 && j < panels.count, "panel_transposed_times: j must be the number of a panel");
-    const int width = check_table(y, panels.n_rows, "panel_transposed_times: y");
-    check_table(w, panels.width, "panel_transposed_times: w", width);
-    chosen->panel_transposed_times(panels, j, y.data(), w.data(), width);
+void checked_panel_transposed_times(const std::vector<const Held<Panels> *> &blocks, int64_t j, Matrix<float> y,
+                                    MatrixOut<float> w) {
+    int64_t rows = 0;
+    for (const auto *panels : blocks) {
+        require(panels && j >= 0 && j < panels->count, "panel_transposed_times: j must be the number of a panel");
+        check_table(w, panels->width, "panel_transposed_times: w");
+        rows += panels->n_rows;
+    }
+    const int width = check_table(y, rows, "panel_transposed_times: y");
+    check_table(w, int64_t(w.shape(0)), "panel_transposed_times: w", width);
+    const float *at = y.data();
+    for (const auto *panels : blocks) {
+        chosen->panel_transposed_times(*panels, j, at, w.data(), width);
+        at += panels->n_rows * width;
+    }
 }
 
 void checked_csr_times(const Held<Csr> &matrix, Matrix<float> x, MatrixOut<float> y, int64_t begin, int64_t end) {
@@ -247,10 +288,10 @@ nb::tuple checked_sample_rows(const Held<Graph> &graph, const Held<Csr> &feature
                               Vector<uint8_t> stop) {
     const auto task =
         checked_rows("sample_rows", graph, features, nodes, walks, hops, scale, power, seed, stream, stop);
-    SparseRows rows;
+    SparseRows<KeptVector> rows;
     {
         nb::gil_scoped_release release;
-        rows = sample_rows(task, nodes.data(), int64_t(nodes.shape(0)), *chosen);
+        rows = sample_rows<KeptVector>(task, nodes.data(), int64_t(nodes.shape(0)), *chosen);
     }
     return nb::make_tuple(owned(std::move(rows.offsets)), owned(std::move(rows.columns)),
                           owned(std::move(rows.values)));
@@ -269,18 +310,27 @@ void checked_project_rows(const Held<Graph> &graph, const Held<Csr> &features, V
                  std::min(together, std::max(int64_t(1), count * features.n_columns)), *chosen);
 }
 
-nb::tuple checked_panelled(const Held<Csr> &matrix, int64_t width, Maybe<float> weights) {
-    require(width >= 1 && width <= 256, "panelled: width must lie between 1 and 256");
-    require((matrix.n_columns / width + 1) * (matrix.n_rows + 1) <= int64_t(1) << 28,
-            "panelled: matrix must be one whose panels have at most 2^28 offsets in all");
-    check_count(weights, matrix.n_rows, "panelled: weights");
-    PanelledRows found;
-    {
-        nb::gil_scoped_release release;
-        found = panelled(matrix, width, weights ? weights->data() : nullptr);
-    }
-    return nb::make_tuple(owned(std::move(found.offsets)), owned(std::move(found.columns)),
-                          owned(std::move(found.values)));
+// The same rows, each times its weight, in panels.
+Held<Panels> checked_sample_panels(const Held<Graph> &graph, const Held<Csr> &features, Vector<int32_t> nodes,
+                                   int64_t walks, uint32_t hops, Vector<float> scale, float power, uint64_t seed,
+                                   uint64_t stream, Vector<uint8_t> stop, int width, Maybe<float> weights) {
+    const auto task =
+        checked_rows("sample_panels", graph, features, nodes, walks, hops, scale, power, seed, stream, stop);
+    const auto count = int64_t(nodes.shape(0));
+    require(width >= 1 && width <= 256, "sample_panels: width must lie between 1 and 256");
+    require((features.n_columns / width + 1) * (count + 1) <= int64_t(1) << 28,
+            "sample_panels: panels must have at most 2^28 offsets in all");
+    check_count(weights, count, "sample_panels: weights");
+    const auto rows = sample_rows<LargeVector>(task, nodes.data(), count, *chosen);
+    const Csr matrix{int64_t(rows.offsets.size()) - 1,
+                     features.n_columns,
+                     rows.offsets.data(),
+                     rows.columns.data(),
+                     rows.values.data(),
+                     true};
+    const auto made =
+        std::make_shared<const PanelledRows>(panelled(matrix, width, weights ? weights->data() : nullptr));
+    return {{made->panels.data(), int64_t(made->panels.size()), matrix.n_rows, width}, made};
 }
 
 // Whether a signal's handler has raised an error, such as Ctrl-C's; for use while the lock is released.
@@ -477,15 +527,17 @@ NB_MODULE(_native, m) {
 
     bind_structs(m);
     m.def("propagate", &checked_propagate, "graph"_a, "block"_a, "out"_out, Release());
+    nb::class_<HopToTake>(m, "HopToTake");
     bind_hop<&Kernels::one_hop>(m, "one_hop");
     bind_hop<&Kernels::no_hop>(m, "no_hop");
     bind_hop<&Kernels::fill>(m, "fill");
+    m.def("take_hops", &checked_take_hops, "hops"_a, "bounds"_a, "next"_out, "stop"_out, Release());
     m.def("first_panel", &checked_first_panel, "graph"_a, "features_by_column"_a, "first"_a, "last"_a, "factors"_a);
     m.def("first_hop", &checked_first_hop, "graph"_a, "features_by_column"_a, "first"_a, "last"_a, "out"_out,
           Release());
     m.def("compress", &checked_compress, "block"_a, "scale"_a, "offsets"_out, "columns"_out, "values"_out, Release());
     m.def("panels_times", &checked_panels_times, "panels"_a, "x"_a, "y"_out, "begin"_a, "end"_a, Release());
-    m.def("panel_transposed_times", &checked_panel_transposed_times, "panels"_a, "j"_a, "y"_a, "w"_out, Release());
+    m.def("panel_transposed_times", &checked_panel_transposed_times, "blocks"_a, "j"_a, "y"_a, "w"_out, Release());
     m.def("csr_times", &checked_csr_times, "matrix"_a, "x"_a, "y"_out, "begin"_a, "end"_a, Release());
     m.def("average", &checked_average, "copies"_a, "total"_out, "updates"_out, "begin"_a, "end"_a, nb::kw_only(),
           "first"_a, "before"_a = nb::none(), Release());
@@ -495,7 +547,8 @@ NB_MODULE(_native, m) {
           "power"_a, "seed"_a, "stream"_a, "stop"_out);
     m.def("project_rows", &checked_project_rows, "graph"_a, "features"_a, "nodes"_a, "walks"_a, "hops"_a, "scale"_a,
           "power"_a, "seed"_a, "stream"_a, "stop"_out, "x"_a, "y"_out, "together"_a, Release());
-    m.def("panelled", &checked_panelled, "matrix"_a, "width"_a, "weights"_a = nb::none());
+    m.def("sample_panels", &checked_sample_panels, "graph"_a, "features"_a, "nodes"_a, "walks"_a, "hops"_a, "scale"_a,
+          "power"_a, "seed"_a, "stream"_a, "stop"_out, "width"_a, "weights"_a = nb::none(), Release());
     m.def("encode_text", &checked_encode_text, "data"_a, "start"_a, "delimiter"_a.none(), "groups"_a);
     m.def("encode_features", &bound_encode_features, "data"_a);
     m.def("encode_strings", &encode_strings, "groups"_a);

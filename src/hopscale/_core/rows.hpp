@@ -256,15 +256,16 @@ private:
     std::vector<int32_t> last_;
 };
 
-struct SparseRows {
+template <template <typename> class Vector> struct SparseRows {
     std::vector<int64_t> offsets{0};
-    KeptVector<int32_t> columns;
-    KeptVector<float> values;
+    Vector<int32_t> columns;
+    Vector<float> values;
 };
 
 // The rows of some nodes. Told to stop, those that are complete.
-SparseRows sample_rows(const RowTask &task, const int32_t *nodes, int64_t count, const Kernels &kernels) {
-    SparseRows rows;
+template <template <typename> class Vector>
+SparseRows<Vector> sample_rows(const RowTask &task, const int32_t *nodes, int64_t count, const Kernels &kernels) {
+    SparseRows<Vector> rows;
     RowMaker maker(task, kernels);
     const auto room = size_t(task.features.n_columns) + 16;
     LargeVector<int32_t> columns(room);
@@ -272,6 +273,10 @@ SparseRows sample_rows(const RowTask &task, const int32_t *nodes, int64_t count,
     for (int64_t i = 0; i < count; ++i) {
         const int64_t entries = maker.make(nodes[i], columns.data(), values.data());
         if (entries < 0) return rows;
+        if (i == 0) {  // others are about as long: arrays that grow are copied again and again
+            rows.columns.reserve(size_t(entries + entries / 4) * size_t(count));
+            rows.values.reserve(size_t(entries + entries / 4) * size_t(count));
+        }
         rows.columns.insert(rows.columns.end(), columns.begin(), columns.begin() + entries);
         rows.values.insert(rows.values.end(), values.begin(), values.begin() + entries);
         rows.offsets.push_back(int64_t(rows.columns.size()));
@@ -302,9 +307,10 @@ void project_rows(const RowTask &task, const int32_t *nodes, int64_t count, cons
     }
 }
 
-// The same matrix in panels of `width` columns, one after the other: offsets of each, and columns within it. Each row
-// is multiplied by its weight, where there are weights.
+// The same matrix in panels of `width` columns, one after the other. Each row is multiplied by its weight, where there
+// are weights.
 struct PanelledRows {
+    std::vector<Panel> panels;     // these point into the arrays
     KeptVector<uint32_t> offsets;  // rows + 1 of each panel
     KeptVector<uint8_t> columns;
     KeptVector<float> values;
@@ -330,6 +336,9 @@ PanelledRows panelled(const Csr &matrix, int64_t width, const float *weights) {
         for (int64_t j = 0; j < panels; ++j)
             found.offsets[size_t(j * (rows + 1) + i + 1)] = uint32_t(at[size_t(j)] - begin[size_t(j)]);
     }
+    for (int64_t j = 0; j < panels; ++j)
+        found.panels.push_back({found.offsets.data() + j * (rows + 1), found.columns.data() + begin[size_t(j)],
+                                found.values.data() + begin[size_t(j)]});
     return found;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <tuple>
 
 #include "module.hpp"
@@ -112,6 +113,37 @@ Held<Panels> make_panels(const std::vector<PanelArrays> &panels, int64_t n_rows,
     return {{list->data(), int64_t(panels.size()), n_rows, width}, hold(list, panels)};
 }
 
+int64_t panel_entries(const Held<Panels> &self) {
+    int64_t found = 0;
+    for (int64_t j = 0; j < self.count; ++j) found += self.panels[j].offsets[self.n_rows];
+    return found;
+}
+
+// Of all entries, in double precision, in eight lanes: one sum would wait for each addition.
+double squared_norm(const Held<Panels> &self) {
+    constexpr int LANES = 8;
+    double sums[LANES] = {};
+    for (int64_t j = 0; j < self.count; ++j) {
+        const float *values = self.panels[j].values;
+        const uint32_t count = self.panels[j].offsets[self.n_rows];
+        uint32_t k = 0;
+        for (; k + LANES <= count; k += LANES)
+            for (int lane = 0; lane < LANES; ++lane) sums[lane] += double(values[k + lane]) * values[k + lane];
+        for (; k < count; ++k) sums[k % LANES] += double(values[k]) * values[k];
+    }
+    return std::accumulate(sums, sums + LANES, 0.0);
+}
+
+// Says which rows have an entry.
+void filled_rows(const Held<Panels> &self, VectorOut<bool> filled) {
+    check_count(int64_t(filled.shape(0)), self.n_rows, "filled_rows: filled");
+    std::fill_n(filled.data(), self.n_rows, false);
+    for (int64_t j = 0; j < self.count; ++j) {
+        const uint32_t *offsets = self.panels[j].offsets;
+        for (int64_t i = 0; i < self.n_rows; ++i) filled.data()[i] |= offsets[i] < offsets[i + 1];
+    }
+}
+
 Held<SkipGram> make_skip_gram(const Held<Graph> &graph, const Held<Csr> &features, const Held<Noise> &noise,
                               uint32_t hops, int negatives, int batch, int shared, uint64_t seed, uint64_t scale,
                               Maybe<float> counts, Maybe<float> keep) {
@@ -176,7 +208,12 @@ void bind_structs(nb::module_ &m) {
         .def("__init__", made_by(&make_noise), "last"_a, "feature"_a, "guide"_a, "shift"_a, Release());
 
     nb::class_<Held<Panels>>(m, "Panels")
-        .def("__init__", made_by(&make_panels), "panels"_a, "n_rows"_a, "width"_a, Release());
+        .def("__init__", made_by(&make_panels), "panels"_a, "n_rows"_a, "width"_a, Release())
+        .def_prop_ro("n_rows", [](const Held<Panels> &self) { return self.n_rows; })
+        .def_prop_ro("count", [](const Held<Panels> &self) { return self.count; })
+        .def_prop_ro("entries", &panel_entries)
+        .def("squared_norm", &squared_norm, Release())
+        .def("filled_rows", &filled_rows, "filled"_out, Release());
 
     nb::class_<Held<SkipGram>>(m, "SkipGram")
         .def("__init__", made_by(&make_skip_gram), "graph"_a, "features"_a, "noise"_a, nb::kw_only(), "hops"_a,

@@ -19,13 +19,20 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from hopscale.compute.operators import Operator
 
-__all__ = ["Engine", "Small", "Tall"]
+__all__ = ["Engine", "NormalNumbers", "Small", "Tall"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 Tall = Any
 Small = NDArray[Any]
+
+
+class NormalNumbers(Protocol):
+    """NumPy's generator, or one whose numbers are there already."""
+
+    def standard_normal(self, size: Any, /, dtype: Any) -> Any:
+        """Numbers of that shape."""
 
 
 class Engine(Protocol):
@@ -45,7 +52,7 @@ class Engine(Protocol):
     def at_once(self, each: float) -> int:
         """Pieces of so many bytes that may be held at once."""
 
-    def normal(self, rows: int, columns: int, random: np.random.Generator) -> Tall:
+    def normal(self, rows: int, columns: int, random: NormalNumbers) -> Tall:
         """A tall array of standard normal numbers."""
 
     def matmul(self, x: Tall, small: Small) -> Tall:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hopscale.compute.aligned import Floats, padded
 from hopscale.compute.chunks import TALL_CHUNK, gram_bytes, ranges
-from hopscale.compute.engine import Engine, Tall
+from hopscale.compute.engine import Engine, NormalNumbers, Tall
 from hopscale.compute.operators import Operator
 
 __all__ = [
@@ -70,7 +70,7 @@ def leading_triplets(
     rank: int,
     engine: Engine,
     *,
-    random: np.random.Generator,
+    random: NormalNumbers,
     iterations: int = ITERATIONS,
     start: Tall | None = None,
     doing: str | None = "factorise",
@@ -160,7 +160,7 @@ def triplets_bytes(rows: int, columns: int, rank: int, engine: Engine) -> float:
 
 
 def leading_eigenpairs(
-    operator: Operator, rank: int, engine: Engine, *, random: np.random.Generator
+    operator: Operator, rank: int, engine: Engine, *, random: NormalNumbers
 ) -> tuple[NDArray[np.float64], Tall]:
     """Eigenvalues of a symmetric matrix, largest sizes first, with their signs, and eigenvectors.
 
@@ -200,7 +200,7 @@ def truncated_svd(
     *,
     width: int,
     iterations: int,
-    random: np.random.Generator,
+    random: NormalNumbers,
     start: Tall | None = None,
     tick: Callable[[], object] = lambda: None,
 ) -> tuple[Tall, NDArray[np.float64], Tall]:

@@ -22,6 +22,7 @@ from threadpoolctl import ThreadpoolController
 from hopscale._core import _native
 from hopscale.compute.aligned import Floats, aligned, aligned_empty, aligned_zeros, padded
 from hopscale.compute.chunks import TALL_CHUNK, gram_bytes, ranges
+from hopscale.compute.engine import NormalNumbers
 from hopscale.compute.operators import Operator
 from hopscale.compute.progress import Progress
 from hopscale.exceptions import ParameterError, in_short
@@ -180,13 +181,17 @@ class Threads:
         tasks: Iterable[Task],
         *,
         at_once: int | None = None,
+        kept: bool = False,
         idle: Callable[[], object] | None = None,
     ) -> Iterator[Result]:
         """Results of ``function`` over ``tasks``, in order, of which at most ``at_once`` run at a time.
 
-        While the caller waits for a result, ``idle`` is called now and then.
+        As many are made before the caller asks for them; or all, if the caller keeps them in any case and every thread
+        may run: then none waits for a slow one. While the caller waits for a result, ``idle`` is called now and then.
         """
-        limit = min(self.n_jobs, at_once or self.n_jobs)
+        limit: float = min(self.n_jobs, at_once or self.n_jobs)
+        if kept and limit == self.n_jobs:
+            limit = np.inf
         waiting: deque[Future[Result]] = deque()
 
         def first() -> Result:
@@ -203,7 +208,11 @@ class Threads:
             yield first()
 
     def run(self, function: Callable[[Task], object], tasks: Sequence[Task]) -> None:
-        """Call ``function`` on every task; the results are dropped.
+        """Call ``function`` on every task; the results are dropped."""
+        self.start(function, tasks)()
+
+    def start(self, function: Callable[[Task], object], tasks: Sequence[Task]) -> Callable[[], None]:
+        """Begin to call ``function`` on every task; what is returned waits until all are done.
 
         Each thread takes the next task when it is done with one: submitting a task costs as much as a small one takes.
         """
@@ -218,14 +227,18 @@ class Threads:
                 function(task)
 
         futures = [self._pool.submit(several) for _ in range(min(len(tasks), self.n_jobs))]
-        try:
-            for future in futures:
-                future.result()
-        except CancelledError:
-            for future in futures:  # a task that has failed has stopped the others: its error is the one to tell
-                if not future.cancelled() and not isinstance(future.exception(), CancelledError):
+
+        def wait_for_all() -> None:
+            try:
+                for future in futures:
                     future.result()
-            raise
+            except CancelledError:
+                for future in futures:  # a task that has failed has stopped the others: its error is the one to tell
+                    if not future.cancelled() and not isinstance(future.exception(), CancelledError):
+                        future.result()
+                raise
+
+        return wait_for_all
 
     def together(self, function: Callable[[Task], Result], tasks: Sequence[Task], *, at_once: int) -> Sequence[Result]:
         """Results of a function that runs work of its own on this engine, in order; so many calls at a time.
@@ -244,7 +257,7 @@ class Threads:
 
     # Tall arrays.
 
-    def normal(self, rows: int, columns: int, random: np.random.Generator) -> Floats:
+    def normal(self, rows: int, columns: int, random: NormalNumbers) -> Floats:
         """An array of standard normal numbers."""
         out = aligned_empty(rows, columns)[:, :columns]
         for begin, end in ranges(rows, TALL_CHUNK):  # one call for all could not be interrupted

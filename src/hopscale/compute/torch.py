@@ -9,7 +9,9 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from threading import Lock
 from types import ModuleType, TracebackType
 from typing import Any, TypeVar
 
@@ -22,6 +24,7 @@ from tqdm import tqdm
 
 from hopscale.checks import in_words
 from hopscale.compute import torch_plain
+from hopscale.compute.engine import NormalNumbers
 from hopscale.compute.operators import Operator
 from hopscale.compute.threads import single_threaded_blas
 from hopscale.compute.torch_plain import Csr
@@ -34,6 +37,7 @@ Result = TypeVar("Result")
 
 GRAM_ROWS = 2**18  # rows of a tall array that are held in double precision at once
 STAGED = 2**26  # bytes from which a copy to the machine's memory is worth buffers of its own
+EVEN = 64  # columns: kernels read rows of such a length without looking where they end
 KEPT_FREE = 0.92  # share of the device's free memory that work may take: the rest is the allocator's and cuBLAS's
 HOST_MEMORY = 4 * 2**30  # bytes, where the device is the processor
 PRECISE: dict[Any, torch.dtype] = {np.float32: torch.float32, np.float64: torch.float64}
@@ -56,6 +60,7 @@ class Torch:
         self.kernels: ModuleType = torch_plain
         self.halves = False
         self._verbose = verbose
+        self._turn: Lock | None = None  # whose turn it is of several threads
         if self.on_gpu:
             try:
                 from hopscale.compute import torch_triton
@@ -119,9 +124,52 @@ class Torch:
         """Results of ``function`` over ``tasks``, one after the other."""
         return map(function, tasks)
 
+    def together(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+        """Results of a function that queues work on this engine, in order; on a GPU, each call on its own stream.
+
+        The calls take turns: while one waits for the device, another queues its work. The caller must keep what the
+        tasks hold until all are done.
+        """
+        if not self.on_gpu or len(tasks) < 2:
+            return [function(task) for task in tasks]
+        current = torch.cuda.current_stream(self.device)
+        before = current.record_event()
+
+        def one(task: Task) -> tuple[Result, Any]:
+            stream = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
+            with turn, torch.inference_mode(), torch.cuda.device(self.device), torch.cuda.stream(stream):
+                stream.wait_event(before)
+                return function(task), stream.record_event()
+
+        # One thread at a time runs Python: threads that all run would mostly wait for the interpreter.
+        self._turn = turn = Lock()
+        try:
+            with ThreadPoolExecutor(len(tasks), thread_name_prefix="hopscale-stream") as threads:
+                found = list(threads.map(one, tasks))
+        finally:
+            self._turn = None
+        for _, after in found:
+            current.wait_event(after)
+        return [result for result, _ in found]
+
+    def _fetched(self, x: Tensor) -> NDArray[Any]:
+        """A small tensor as NumPy's array; others of :meth:`together` go on while this one waits."""
+        if self._turn is None:
+            found: NDArray[Any] = x.cpu().numpy()
+            return found
+        there = torch.empty(x.shape, dtype=x.dtype, pin_memory=True)
+        there.copy_(x, non_blocking=True)
+        copied = torch.cuda.current_stream(self.device).record_event()
+        self._turn.release()
+        try:
+            copied.synchronize()
+        finally:
+            self._turn.acquire()
+        return there.numpy().copy()
+
     # Tall arrays.
 
-    def normal(self, rows: int, columns: int, random: np.random.Generator) -> Tensor:
+    def normal(self, rows: int, columns: int, random: NormalNumbers) -> Tensor:
         """Standard normal numbers: the same as on the processor."""
         return self.tensor(random.standard_normal((rows, columns), dtype=np.float32))
 
@@ -134,12 +182,13 @@ class Torch:
     def gram(self, x: Tensor, y: Tensor, dtype: type = np.float64) -> NDArray[Any]:
         """xᵀ·y in the precision asked for, some rows at a time, added up in order."""
         precise = PRECISE[dtype]
-        total = torch.zeros((x.shape[1], y.shape[1]), dtype=precise, device=self.device)
-        for begin in range(0, len(x), GRAM_ROWS):
+        total: Tensor | None = None
+        for begin in range(0, max(1, len(x)), GRAM_ROWS):
             left = x[begin : begin + GRAM_ROWS].to(precise)
-            total += left.T @ (left if y is x else y[begin : begin + GRAM_ROWS].to(precise))
-        found: NDArray[Any] = total.cpu().numpy()
-        return found
+            part = left.T @ (left if y is x else y[begin : begin + GRAM_ROWS].to(precise))
+            total = part if total is None else total.add_(part)
+        assert total is not None
+        return self._fetched(total)
 
     def peaks(self, x: Tensor) -> NDArray[Any]:
         """The entry of the largest absolute value in each column; the first of several."""
@@ -179,14 +228,18 @@ class Torch:
         if not self.on_gpu:
             return x.clone().numpy()
         if x.numel() * x.element_size() < STAGED or not x.is_contiguous():
-            return x.cpu().numpy()
+            return self._fetched(x)
         return _staged(x).numpy()
 
     def tensor(self, x: NDArray[Any]) -> Tensor:
         """Any array of NumPy, copied to the device."""
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # nobody writes to it
-            here = torch.from_numpy(np.ascontiguousarray(x))
+        x = np.ascontiguousarray(x)
+        if x.flags.writeable:
+            here = torch.from_numpy(x)
+        else:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # nobody writes to it
+                here = torch.from_numpy(x)
         return here.to(self.device) if self.on_gpu else here.clone()
 
     def sparse(self, matrix: sp.csr_array) -> Operator:
@@ -281,17 +334,21 @@ class _Sparse(Operator):
 
 
 class DenseRows(Operator):
-    """A dense matrix on the device, of single or half precision."""
+    """The first ``width`` columns of a dense matrix on the device, of single or half precision; others are zeros.
 
-    def __init__(self, matrix: Tensor, engine: Torch) -> None:
-        self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
-        self._matrix, self._engine = matrix, engine
+    Products take in as many of these as make an even number of columns, where the matrix has them.
+    """
+
+    def __init__(self, matrix: Tensor, engine: Torch, width: int) -> None:
+        self.shape = (int(matrix.shape[0]), width)
+        self._matrix, self._engine = matrix[:, : -(-width // EVEN) * EVEN], engine
 
     def _times(self, x: Tensor) -> Tensor:
-        return self._product(self._matrix, x)
+        more = self._matrix.shape[1] - len(x)
+        return self._product(self._matrix, torch.nn.functional.pad(x, (0, 0, 0, more)) if more else x)
 
     def _transposed_times(self, y: Tensor) -> Tensor:
-        return self._product(self._matrix.T, y)
+        return self._product(self._matrix.T, y)[: self.shape[1]]
 
     def _product(self, matrix: Tensor, x: Tensor) -> Tensor:
         if matrix.dtype == torch.float32:

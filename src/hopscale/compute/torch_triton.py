@@ -62,8 +62,8 @@ def half_product(matrix: Tensor, x: Tensor) -> Tensor:
     _split[(triton.cdiv(inner, rows),)](
         x.contiguous(), largest, high, low, inner, width, ROWS=rows, COLUMNS=columns, LOW=2.0**11, num_warps=4
     )
-    out = torch.empty((height, width), dtype=torch.float32, device=x.device)
     columns = min(128, columns)
+    out = torch.empty((height, width), dtype=torch.float32, device=x.device)
     _half_product[triton.cdiv(height, 128), triton.cdiv(width, columns)](
         matrix, high, low, largest, out, height, inner, width, matrix.stride(0), matrix.stride(1),
         ROWS=128, INNER=64, COLUMNS=columns, LOW=2.0**11, num_warps=4 if columns <= 64 else 8, num_stages=3,

@@ -7,9 +7,7 @@ with a probability that grows with the degree, and a second sweep projects the r
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,10 +15,12 @@ from numpy.typing import NDArray
 
 from hopscale.checks import in_words
 from hopscale.compute import Operator
+from hopscale.compute.ahead import DrawnAhead
 from hopscale.compute.aligned import Floats
-from hopscale.compute.svd import leading_triplets, start_width, tall_bytes
+from hopscale.compute.svd import leading_triplets, tall_bytes
 from hopscale.exceptions import DeviceError, ParameterError, Setting
 from hopscale.solvers.base import Solution
+from hopscale.solvers.learning import start_of
 from hopscale.solvers.targets import units_near
 from hopscale.walks import Scale, WalkContext, WalkSize
 from hopscale.walks.device_rows import DeviceContext, DeviceRows
@@ -74,36 +74,25 @@ class _Learnt:
     filled: NDArray[np.bool_] | None
 
 
-class _Ahead:
-    """A generator whose first normal numbers are drawn by another thread, while the device computes."""
-
-    def __init__(self, seed: int, scale: Scale, rows: int, columns: int) -> None:
-        self._seed = [seed, scale.hops[-1]]
-        self._shape = columns, start_width(scale.dimensions, rows, columns)
-        self._thread = Thread(target=self._draw, daemon=True)
-        self._thread.start()
-
-    def _draw(self) -> None:
-        with suppress(MemoryError):  # raised again by whoever needs the numbers
-            self._drawn = np.random.default_rng(self._seed).standard_normal(self._shape, dtype=np.float32)
-
-    def standard_normal(self, shape: tuple[int, int], dtype: type) -> Floats:
-        """The numbers, once they are there; drawn anew where others are asked for, or the same a second time."""
-        self._thread.join()
-        drawn: Floats | None = self.__dict__.pop("_drawn", None)
-        if drawn is None or shape != drawn.shape:
-            return np.random.default_rng(self._seed).standard_normal(shape, dtype=np.float32)
-        return drawn
-
-
 def _bytes_of(plan: _Plan, size: WalkSize, scales: Sequence[Scale]) -> float:
     """Bytes that a plan takes on the device, the graph among them."""
     n, q = size.n_nodes, -(-size.n_features // plan.width) * plan.width
     rows = n if plan.rows is None else plan.rows
     held = float(rows) * q * (2 if plan.half_rows else 4) * len(scales)
     tall = sum(tall_bytes(n + q, scale.dimensions) for scale in scales)
-    work = max(3 * tall_bytes(rows + q, scale.dimensions) for scale in scales)
+    work = sum(3 * tall_bytes(rows + q, scale.dimensions) for scale in scales)  # factorised together
     return held + tall + work + DeviceRows.workspace(size, scales, plan.width, half=plan.half_blocks)
+
+
+def _even(most: int, columns: int) -> int:
+    """Columns of a block, at most so many, such that the last block is as full as it can be.
+
+    >>> _even(4096, 4714), _even(64, 4714)
+    (2432, 64)
+    """
+    count = -(-columns // most)
+    each = -(-columns // count)
+    return min(most, -(-each // NARROW) * NARROW)
 
 
 def least_device_bytes(size: WalkSize, scales: Sequence[Scale], *, half: bool) -> float:
@@ -126,7 +115,7 @@ class DeviceTargets:
         self._solver, self._engine, self._seed = solver, engine, seed
         self._units = units_near(probabilities)
         self._context, self._there = context, DeviceContext(context, self._units, engine)
-        self._starts: dict[Scale, _Ahead] = {}
+        self._starts: dict[Scale, DrawnAhead] = {}
         self._scalings: list[NDArray[np.float32]] = []  # all that were asked for
 
     # What Targets has as well.
@@ -135,7 +124,7 @@ class DeviceTargets:
         """Vectors of each scale, in turn; ``probabilities`` are p(f) at each of them."""
         scalings = [self._scaling(p) for p in probabilities]
         for scale in scales:
-            self._starts[scale] = _Ahead(self._seed, scale, self._context.n_nodes, self._context.n_features)
+            self._starts[scale] = start_of(scale, self._context.size, self._seed)
         walked = [i for i, scale in enumerate(scales) if not scale.is_self and not self._is_one_hop(scale)]
         others = [i for i in range(len(scales)) if i not in walked]
         sparse = [(self._sparse(scales[i], scalings[i]), scales[i]) for i in others]
@@ -144,7 +133,7 @@ class DeviceTargets:
                 self._learn, [scales[i] for i in walked], [scalings[i] for i in walked], sparse
             )
         else:
-            learnt = [self._factorised(*each) for each in sparse]
+            learnt = self._all_factorised(sparse)
         found = dict(zip((*walked, *others), learnt, strict=True))
         del sparse, learnt
         for i, scale in enumerate(scales):
@@ -212,17 +201,20 @@ class DeviceTargets:
         """Ways to go about it, the best first, each within the memory of the device."""
         room, n, halves = self._engine.room, self._context.n_nodes, self._engine.halves
         pooled = max(len(scale.hops) for scale in scales)
-        half_blocks = halves and all(self._there.half_holds(scaling, pooled) for scaling in self._scalings)
         least = min(n, LEAST_ROWS * max(scale.dimensions for scale in scales))
         some = [count for count in (*LEARNING_ROWS, least) if least <= count < n]
+        half_blocks = False  # all rows are held without
         for rows in (None, *some):
-            for width in WIDTHS:
+            if rows in some[:1]:
+                half_blocks = halves and all(self._there.half_holds(scaling, pooled) for scaling in self._scalings)
+            for most in WIDTHS:
+                width = _even(most, self._context.n_features)
                 if width * n > LARGEST_BLOCK and width > WIDTHS[-1]:
                     continue
                 if rows is not None and rows > ENOUGH_ROWS and width < NARROW:
                     continue
                 large = rows is not None or n * self._context.n_features > SINGLE
-                plan = _Plan(width, rows, half_blocks=half_blocks and rows is not None, half_rows=halves and large)
+                plan = _Plan(width, rows, half_blocks=half_blocks, half_rows=halves and large)
                 if self._needed(plan, scales, beside) <= room:
                     yield plan
 
@@ -261,7 +253,7 @@ class DeviceTargets:
         targets = self._dense(
             rows, plan.half_rows, scales, scalings, nodes, None if chance is None else 1.0 / np.sqrt(chance)
         )
-        learnt = [self._factorised(*each) for each in (*zip(targets, scales, strict=True), *others)]
+        learnt = self._all_factorised([*zip(targets, scales, strict=True), *others])
         del targets
         if some:
             scores = self._projected(rows, scales, scalings, [each.v for each in learnt[: len(scales)]])
@@ -311,12 +303,12 @@ class DeviceTargets:
                 bar.update(1)
         targets = []
         while found:
-            matrix = found.pop(0)[:, :q]
-            counts, squares = engine.kernels.row_statistics(matrix)
+            matrix = found.pop(0)
+            counts, squares = engine.kernels.row_statistics(matrix[:, :q])
             words, filled = f"exact rows, V learnt from {height:,} of {n:,}", None
             if nodes is None:
                 words, filled = _exact_words(int(counts.sum())), engine.host(counts > 0)
-            targets.append(_Target(DenseRows(matrix, engine), words, float(squares.double().sum()), filled))
+            targets.append(_Target(DenseRows(matrix, engine, q), words, float(squares.double().sum()), filled))
         return targets
 
     def _project(
@@ -350,8 +342,13 @@ class DeviceTargets:
 
     # Factorising.
 
+    def _all_factorised(self, targets: Sequence[tuple[_Target, Scale]]) -> list[_Learnt]:
+        """Each target on its own stream: while one waits for the processor, the device goes on with another."""
+        for target, scale in targets:
+            self._engine.say(f"scale {scale.label}: {target.words}")
+        return self._engine.together(lambda each: self._factorised(*each), targets)
+
     def _factorised(self, target: _Target, scale: Scale) -> _Learnt:
-        self._engine.say(f"scale {scale.label}: {target.words}")
         random: Any = self._starts[scale]
         doing = f"scale {scale.label}: factorise"
         found = leading_triplets(target.operator, scale.dimensions, self._engine, random=random, doing=doing)

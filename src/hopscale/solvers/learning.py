@@ -10,11 +10,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hopscale.compute import Operator, Threads
+from hopscale.compute.ahead import DrawnAhead
 from hopscale.compute.aligned import Floats
-from hopscale.compute.svd import leading_triplets, times_columns
+from hopscale.compute.svd import leading_triplets, start_width, times_columns
 from hopscale.solvers.base import Solution
 from hopscale.solvers.held import Held
-from hopscale.walks import Scale
+from hopscale.walks import Scale, WalkSize
 from hopscale.walks.panels import squares
 from hopscale.walks.sampling import RowCounts, RowSampler
 
@@ -27,6 +28,7 @@ __all__ = [
     "least_sampled",
     "sampled_target",
     "sparse_target",
+    "start_of",
 ]
 
 
@@ -42,18 +44,28 @@ class Target:
     sampled: bool = False
     complete: bool = True
 
-    def factorised(self, scale: Scale, engine: Threads, seed: int) -> Triplets:
-        """Singular triplets of the matrix."""
+    def factorised(self, scale: Scale, engine: Threads, seed: int, start: DrawnAhead | None = None) -> Triplets:
+        """Singular triplets of the matrix; ``start`` has the random numbers of this seed, if they are drawn already."""
         engine.say(f"scale {scale.label}: {self.rows}")
         b, sigma, v = leading_triplets(
             self.operator,
             scale.dimensions,
             engine,
-            random=np.random.default_rng([seed, scale.hops[-1]]),
+            random=start or np.random.default_rng(_start_seed(scale, seed)),
             doing=f"scale {scale.label}: factorise",
         )
         captured = min(1.0, float(sigma @ sigma) / self.squared_norm) if self.squared_norm else 1.0
         return Triplets(engine.host(b), sigma, engine.host(v), captured)
+
+
+def _start_seed(scale: Scale, seed: int) -> list[int]:
+    return [seed, scale.hops[-1]]
+
+
+def start_of(scale: Scale, size: WalkSize, seed: int) -> DrawnAhead:
+    """The random numbers from which the factorisation of a scale starts, drawn from now on."""
+    width = start_width(scale.dimensions, size.n_nodes, size.n_features)
+    return DrawnAhead(_start_seed(scale, seed), size.n_features, width)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from hopscale.solvers.costs import (
     streaming,
 )
 from hopscale.solvers.forms import EXACT_WORK, Forms
-from hopscale.solvers.learning import Target, exact_words, sampled_target, sparse_target
+from hopscale.solvers.learning import Target, exact_words, sampled_target, sparse_target, start_of
 from hopscale.walks import Scale, WalkContext
 from hopscale.walks.panels import TRIAL_PANELS, ExactRows
 from hopscale.walks.sampling import RowSampler
@@ -193,9 +193,11 @@ class Targets:
         """Features' vectors from a sample of rows, then the nodes' from all of them, exact, in one sweep."""
         learnt = []
         for scale, probability in zip(scales, probabilities, strict=True):
+            start = start_of(scale, self._context.size, self._seed)  # drawn while rows are sampled
             target = sampled_target(self._sampler(scale), self._held, sampled=False)
-            learnt.append(self._factorised(target, scale, probability))
-            del target
+            triplets = target.factorised(scale, self._engine, self._seed, start)
+            learnt.append(triplets.solution(target, scale, probability))
+            del target, start, triplets
         bases = [_basis(solution) for solution in learnt]
         found = self._sweep(scales).products(scales, scalings, bases)
         return [replace(solution, node_vectors=g) for solution, g in zip(learnt, found, strict=True)]

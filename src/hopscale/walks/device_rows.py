@@ -78,7 +78,7 @@ class DeviceContext:
         """P by rows: where weights are equal, no more than where its entries are."""
         transitions = self.context.transitions
         A = transitions.adjacency
-        if A.nnz and bool((A.data != A.data[0]).any()):
+        if transitions.weighted:
             return self.engine.csr(transitions.matrix())
         degrees = np.diff(A.indptr).astype(np.float64)
         inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +30,6 @@ SPARSE = 8  # an entry of F on its own is as much work as so many in a block
 ROWS = 4096  # rows of a block that are compressed in one go; their scratch space fits the cache
 PANEL_GROUP = 32  # panels of a streamed product that are alive at once
 TRIAL_PANELS = 8  # panels after which the size of all of them is judged
-TOGETHER = 64  # panels whose squares are summed in one go
 
 
 class Panel(NamedTuple):
@@ -112,7 +111,7 @@ class ExactRows:
                     return float(expected)
                 tell([each * self.count / done for each in entries])
                 bar.update(1)
-        return [PanelMatrix([[p for p in each if p]], self.context.n_features, self.width, engine) for each in stored]
+        return [self._matrix([panel for panel in each if panel], engine) for each in stored]
 
     def project(
         self,
@@ -131,10 +130,14 @@ class ExactRows:
         at_a_time = max(1, min(PANEL_GROUP, memory // full))
         with engine.bar(self.count, f"scale {scale.label}: transform", "panel") as bar:
             for first in range(0, self.count, at_a_time):
-                group = PanelMatrix([list(islice(panels, at_a_time))], self.context.n_features, self.width, engine)
+                group = self._matrix(list(islice(panels, at_a_time)), engine)
                 group.add_product(basis[first * self.width : (first + at_a_time) * self.width], y)
                 bar.update(group.n_panels)
         return y[:, : basis.shape[1]]
+
+    def _matrix(self, panels: Sequence[Panel], engine: Threads) -> PanelMatrix:
+        block = _native.Panels(panels, self.context.n_nodes, self.width)
+        return PanelMatrix([block], self.context.n_features, self.width, engine)
 
     def _panel(
         self, scales: Sequence[Scale], scalings: Sequence[NDArray[np.float32]], j: int, spare: deque[Floats]
@@ -184,28 +187,22 @@ class ExactRows:
 class PanelMatrix(Operator):
     """M held as compressed panels of ``width`` columns, of all rows or of one block of rows after the other."""
 
-    def __init__(self, blocks: Sequence[Sequence[Panel]], n_features: int, width: int, engine: Threads) -> None:
-        heights = [len(panels[0].offsets) - 1 for panels in blocks]
-        self.shape = (sum(heights), n_features)
-        self.entries = sum(len(panel.values) for panels in blocks for panel in panels)
-        self.n_panels = len(blocks[0])
-        self._width, self._engine, self._parts = width, engine, blocks
-        self._begin = np.concatenate([[0], np.cumsum(heights)]).tolist()
-        each = zip(blocks, heights, strict=True)
-        self._blocks = list(engine.map(lambda block: _native.Panels(*block, width), each))
+    def __init__(self, blocks: Sequence[_native.Panels], n_features: int, width: int, engine: Threads) -> None:
+        self._begin = list(accumulate((block.n_rows for block in blocks), initial=0))
+        self.shape = (self._begin[-1], n_features)
+        self.entries = sum(block.entries for block in blocks)
+        self.n_panels = blocks[0].count
+        self._width, self._engine, self._blocks = width, engine, blocks
 
     def squared_norm(self) -> float:
         """‖M‖², Frobenius."""
-        panels = list(chain.from_iterable(self._parts))
-        some = (panels[begin:end] for begin, end in ranges(len(panels), TOGETHER))
-        return sum(chain.from_iterable(self._engine.map(lambda part: [squares(p.values) for p in part], some)))
+        return sum(self._engine.map(_native.Panels.squared_norm, self._blocks))
 
     def filled_rows(self) -> NDArray[np.bool_]:
         """Whether each row has an entry."""
-        filled = np.zeros(self.shape[0], dtype=np.bool_)
-        for begin, panels in zip(self._begin, self._parts, strict=False):
-            for panel in panels:
-                filled[begin : begin + len(panel.offsets) - 1] |= panel.offsets[1:] > panel.offsets[:-1]
+        filled = np.empty(self.shape[0], dtype=np.bool_)
+        for block, begin, end in zip(self._blocks, self._begin, self._begin[1:], strict=False):
+            block.filled_rows(filled[begin:end])
         return filled
 
     def _times(self, x: Floats) -> Floats:
@@ -218,9 +215,7 @@ class PanelMatrix(Operator):
         w = aligned_zeros(self.n_panels * self._width, y.shape[1])
 
         def one(j: int) -> None:
-            part = w[j * self._width : (j + 1) * self._width]
-            for panels, begin, end in zip(self._blocks, self._begin, self._begin[1:], strict=False):
-                _native.panel_transposed_times(panels, j, right[begin:end], part)
+            _native.panel_transposed_times(self._blocks, j, right, w[j * self._width : (j + 1) * self._width])
 
         self._engine.run(one, range(self.n_panels))
         return w[: self.shape[1], : y.shape[1]]

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from hopscale._core import _native
 from hopscale.compute.aligned import Floats, aligned, aligned_empty
 from hopscale.compute.operators import Operator
-from hopscale.compute.threads import Threads, checkpoint, kernel_csr, ranges
+from hopscale.compute.threads import Threads, checkpoint, ranges
 from hopscale.walks.context import Scale, WalkContext
-from hopscale.walks.panels import Panel, PanelMatrix, squares
+from hopscale.walks.panels import PanelMatrix, squares
 from hopscale.walks.size import WalkSize
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
 
 Task = TypeVar("Task")
 
-CHUNK = 512  # rows that become panels in one go
+CHUNK = 128  # rows that become panels in one go
 PANEL_WIDTH = 256  # columns of a panel
 PROJECTED = 1024  # rows that a thread projects in one go
 TOGETHER = 2**18  # their entries that are multiplied at once
@@ -228,14 +228,11 @@ class RowSampler(RowCounts):
             found.data *= np.repeat(weights, np.diff(found.indptr))
         return found
 
-    def _panels(self, nodes: NDArray[np.int32], weights: NDArray[np.float32] | None = None) -> list[Panel]:
+    def _panels(self, nodes: NDArray[np.int32], weights: NDArray[np.float32] | None = None) -> _native.Panels:
         """The rows of some nodes in panels of columns, which take least memory and multiply both ways."""
-        found = self.rows(nodes)
-        offsets, columns, values = _native.panelled(kernel_csr(found), PANEL_WIDTH, weights)
-        offsets = offsets.reshape(-1, len(nodes) + 1)
-        ends = np.cumsum(offsets[:, -1], dtype=np.int64)
-        parts = zip(offsets, np.split(columns, ends[:-1]), np.split(values, ends[:-1]), strict=True)
-        return [Panel(*part) for part in parts]
+        found = _native.sample_panels(nodes=nodes, width=PANEL_WIDTH, weights=weights, **self._task)
+        checkpoint()  # told to stop, the kernel returns fewer rows
+        return found
 
     @property
     def size(self) -> WalkSize:
@@ -322,9 +319,8 @@ class RowSampler(RowCounts):
         blocks = []
         with self.engine.bar(len(nodes), f"scale {self.scale.label}: rows", "node") as bar:
             pieces = self._ready(ranges(len(nodes), self._chunk))
-            for block, count in self.engine.map(
-                one, pieces, at_once=self.engine.at_once(self._chunk * self.made_bytes)
-            ):
+            at_once = self.engine.at_once(self._chunk * self.made_bytes)
+            for block, count in self.engine.map(one, pieces, at_once=at_once, kept=True):
                 blocks.append(block)
                 bar.update(count)
         if self.are_listed:
@@ -333,6 +329,6 @@ class RowSampler(RowCounts):
 
     @property
     def _chunk(self) -> int:
-        """Rows that become panels together: 512, or fewer where memory is short."""
+        """Rows that become panels together: fewer where memory is short."""
         memory = self.engine.memory
         return CHUNK if memory is None else int(np.clip(memory / 8 / self.made_bytes, 1, CHUNK))

@@ -7,8 +7,7 @@ the columns' rows of another matrix, and dropped.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -82,6 +81,7 @@ class Sweep:
         factors = np.ldexp(np.ones(len(units), dtype=np.float32), units)
         free = [self._dense() for _ in range(_dense_panels(scales))]
         late: Calls = []
+        under_way: Callable[[], object] = list  # nothing to wait for
         ends = {scale.hops[-1]: i for i, scale in enumerate(scales)}
         found = [aligned_zeros(self.context.n_nodes, basis.shape[1]) for basis in bases]
         rights = [aligned(basis) for basis in bases]
@@ -110,14 +110,14 @@ class Sweep:
                 # The last hop of a panel is taken together with the first ones of the next: threads wait for each other
                 # once a panel. Sums over hops leave no room for that.
                 for calls in begin:
-                    self._run(late + calls)
+                    under_way = self._start(late + calls, under_way)
                     late = []
                 late += end
                 if pooled or not begin:
-                    self._run(late)
+                    under_way = self._start(late, under_way)
                     late = []
                 bar.update(1)
-            self._run(late)
+            self._start(late, under_way)()
         return [y[:, : basis.shape[1]] for y, basis in zip(found, bases, strict=True)]
 
     def _stages(
@@ -155,19 +155,23 @@ class Sweep:
             block = {"dense": out["out"]} if out else {}
         return stages, [*sums.values(), *free] if sums else free
 
-    def _run(self, calls: Calls) -> None:
-        """Kernels one after the other over the rows of all nodes, by all threads."""
-        graph, power = self.context.transitions.kernel, self.power
+    def _start(self, calls: Calls, before: Callable[[], object]) -> Callable[[], None]:
+        """Kernels one after the other over the rows of all nodes, by all threads, once those ``before`` are done.
 
-        def one(piece: tuple[int, int]) -> None:
-            for kernel, first, width, given in calls:
-                kernel(graph, *piece, first=first, width=width, power=power, **given)
-
-        self.engine.run(one, self._pieces)
+        What is returned waits until they are done; the caller prepares the next ones meanwhile.
+        """
+        graph, bounds, stop = self.context.transitions.kernel, self._bounds, self.engine.stop
+        hops = [
+            kernel(graph, first=first, width=width, power=self.power, **given) for kernel, first, width, given in calls
+        ]
+        taken = np.zeros(1, dtype=np.int64)
+        threads = range(min(self.engine.n_jobs, len(bounds) - 1))
+        before()
+        return self.engine.start(lambda _: _native.take_hops(hops, bounds, taken, stop), threads)
 
     @cached_property
-    def _pieces(self) -> list[tuple[int, int]]:
-        """Ranges of rows; what a row is does not depend on them.
+    def _bounds(self) -> NDArray[np.int64]:
+        """Where ranges of rows begin, and the last one ends; what a row is does not depend on them.
 
         Each is what half of a thread's share of the rest would be, so that there are few, and the last ones are small:
         threads end together.
@@ -180,8 +184,7 @@ class Sweep:
             ends.append(1.0 - rest)
         work = offsets + ROW_WORK * np.arange(n + 1, dtype=np.int64)
         cuts = np.searchsorted(work, work[-1] * np.array(ends[:-1]))
-        bounds = np.unique(np.concatenate([[0], cuts, [n]])).tolist()
-        return list(itertools.pairwise(bounds))
+        return np.unique(np.concatenate([[0], cuts, [n]])).astype(np.int64)
 
     def _dense(self) -> Halves:
         """A panel in parts of columns that one pass over the edges reads: parts, rows and columns."""

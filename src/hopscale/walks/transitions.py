@@ -179,7 +179,14 @@ def row_blocks(matrix: Any) -> Iterator[tuple[slice, sp.csr_array]]:
             yield slice(begin, end), matrix.rows(begin, end)
         else:
             whole = end - begin == matrix.shape[0]
-            yield slice(begin, end), matrix if whole else matrix[begin:end]
+            yield slice(begin, end), matrix if whole else _rows_of(matrix, begin, end)
+
+
+def _rows_of(matrix: sp.csr_array, begin: int, end: int) -> sp.csr_array:
+    """Consecutive rows of a matrix, over its own arrays: SciPy's slices are copies."""
+    first, last = matrix.indptr[[begin, end]]
+    parts = matrix.data[first:last], matrix.indices[first:last], matrix.indptr[begin : end + 1] - first
+    return sp.csr_array(parts, shape=(end - begin, matrix.shape[1]))
 
 
 def _blocks_of(offsets: NDArray[Any]) -> Iterator[tuple[int, int]]:

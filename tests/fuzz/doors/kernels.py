@@ -26,6 +26,7 @@ _TIMES = {
     ("train", "visits"),
     ("sample_rows", "walks"),
     ("project_rows", "walks"),
+    ("sample_panels", "walks"),
     ("SkipGram", "counts"),
     ("SkipGram", "negatives"),
     ("read_bytes", "size"),
@@ -83,6 +84,10 @@ def _kernel(m, entry, depth=2):
                 text = "[" + ", ".join([_chunk(m, value[0])] * m.randrange(3)) + "]"
             else:
                 text = _kernel(m, "Panels", depth - 1)
+        elif name == "blocks":
+            text = m.listed(lambda: _kernel(m, "Panels", depth - 1), 0, 3, "[]")
+        elif name == "hops":
+            text = m.listed(lambda: _kernel(m, m.choice(["one_hop", "no_hop", "fill"]), depth - 1), 0, 3, "[]")
         elif name == "copies":
             text = m.listed(lambda value=value: _chunk(m, value[0]), 0, 3, "[]")
         elif name == "data":
