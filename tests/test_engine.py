@@ -15,6 +15,7 @@ from hopscale.compute.devices import engine_on
 from hopscale.compute.operators import Dense, HStack, Residual, Series, Steps, TwoSteps
 from hopscale.compute.svd import (
     LARGEST_CONDITION,
+    finished,
     leading_eigenpairs,
     leading_triplets,
     orthonormal,
@@ -224,9 +225,10 @@ class TestTruncated:
     def test_is_the_svd(self, place):
         matrix = spectrum(FALLING)
         random, ticks = np.random.default_rng(0), []
-        b, sigma, v = truncated_svd(
+        steps = truncated_svd(
             place.sparse(matrix), 5, place.engine, width=16, iterations=4, random=random, tick=lambda: ticks.append(1)
         )
+        b, sigma, v = finished(steps)
         assert len(ticks) == 5
         np.testing.assert_allclose(sigma, FALLING[:5], rtol=1e-4)
         best, _ = best_approximation(matrix, 5)

@@ -61,6 +61,9 @@ class Engine(Protocol):
     def gram(self, x: Tall, y: Tall, dtype: type = np.float64) -> Small:
         """xᵀ·y, added up in that precision."""
 
+    def gram_later(self, x: Tall, y: Tall, dtype: type = np.float64) -> Callable[[], Small]:
+        """The same, once it is asked for: an engine whose work is queued computes it meanwhile."""
+
     def peaks(self, x: Tall) -> Small:
         """The entry of the largest absolute value in each column; the first of several."""
 

@@ -8,8 +8,9 @@ what projecting rows of M onto V gives: transforming nodes repeats the last prod
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,9 @@ from hopscale.compute.operators import Operator
 
 __all__ = [
     "MAX_RANK",
+    "all_finished",
     "balanced",
+    "finished",
     "leading_eigenpairs",
     "leading_triplets",
     "orthonormal",
@@ -30,16 +33,41 @@ __all__ = [
     "tall_bytes",
     "times_columns",
     "triplets_bytes",
+    "triplets_in_steps",
     "truncated_svd",
     "wide_triplets",
     "without_noise",
 ]
+
+Result = TypeVar("Result")
+# A computation that stops wherever it needs numbers that the engine may still be computing, and is sent them.
+Steps: TypeAlias = Generator[Callable[[], NDArray[Any]], Any, Result]
 
 OVERSAMPLING = 8  # columns iterated on beyond the rank, before padding
 ITERATIONS = 5
 NOISE = 1e-6  # share of the largest singular value, below which others are rounding
 LARGEST_CONDITION = 1e5  # of MᵀM times a random matrix, beyond which M is not squared
 MAX_RANK = 1016  # a kernel's row holds 1,024 floats, and OVERSAMPLING is added
+
+
+def finished(steps: Steps[Result]) -> Result:
+    """The result of a computation that waits for some of its numbers."""
+    return all_finished([steps])[0]
+
+
+def all_finished(computations: Sequence[Steps[Result]]) -> list[Result]:
+    """The results of several such computations, which take turns: one goes on while numbers of others are computed."""
+    found: dict[int, Result] = {}
+    waiting = dict(enumerate(computations))
+    numbers: dict[int, Any] = {}
+    while waiting:
+        for i, steps in list(waiting.items()):
+            try:
+                numbers[i] = steps.send(numbers[i]() if i in numbers else None)
+            except StopIteration as end:
+                found[i] = end.value
+                del waiting[i]
+    return [found[i] for i in range(len(computations))]
 
 
 def orthonormal(w: Tall, engine: Engine, *, times: int = 2) -> tuple[Tall, NDArray[np.float64]]:
@@ -51,9 +79,13 @@ def orthonormal(w: Tall, engine: Engine, *, times: int = 2) -> tuple[Tall, NDArr
     multiply, and unlike Householder's QR it says what the rank is. Once leaves float32's rounding times the
     condition of w; twice, rounding alone.
     """
+    return finished(_orthonormal(w, engine, times))
+
+
+def _orthonormal(w: Tall, engine: Engine, times: int) -> Steps[tuple[Tall, NDArray[np.float64]]]:
     singular = np.full(w.shape[1], np.nan)
     for time in range(times):
-        gram = engine.gram(w, w)
+        gram = yield engine.gram_later(w, w)
         if not np.isfinite(gram).all():
             return w, singular
         values, vectors = np.linalg.eigh(gram)
@@ -80,6 +112,22 @@ def leading_triplets(
     Few iterations are enough where ``start`` holds such a V of a matrix that is nearly the same. A progress bar is
     called ``doing``; None shows no bar.
     """
+    return finished(
+        triplets_in_steps(operator, rank, engine, random=random, iterations=iterations, start=start, doing=doing)
+    )
+
+
+def triplets_in_steps(
+    operator: Operator,
+    rank: int,
+    engine: Engine,
+    *,
+    random: NormalNumbers,
+    iterations: int = ITERATIONS,
+    start: Tall | None = None,
+    doing: str | None = "factorise",
+) -> Steps[tuple[Tall, NDArray[np.float64], Tall]]:
+    """The same, to be finished together with others: see :func:`all_finished`."""
     possible = min(rank, *operator.shape)
     if start is not None and start.shape[1] > possible:  # others are zero
         start = engine.matmul(start, np.eye(start.shape[1], possible, dtype=np.float32))
@@ -94,10 +142,10 @@ def leading_triplets(
         start=start,
     )
     if doing is None:
-        b, sigma, v = solve()
+        b, sigma, v = yield from solve()
     else:
         with engine.bar(iterations + 1, doing, "pass") as bar:
-            b, sigma, v = solve(tick=bar.update)
+            b, sigma, v = yield from solve(tick=bar.update)
     sigma = without_noise(sigma, sigma[0])
     return engine.widen(b, rank), np.pad(sigma, (0, rank - possible)), engine.widen(v, rank)
 
@@ -203,7 +251,7 @@ def truncated_svd(
     random: NormalNumbers,
     start: Tall | None = None,
     tick: Callable[[], object] = lambda: None,
-) -> tuple[Tall, NDArray[np.float64], Tall]:
+) -> Steps[tuple[Tall, NDArray[np.float64], Tall]]:
     """Leading singular triplets as (U·Σ, Σ, V), ``rank`` columns each.
 
     ``width`` ≥ rank columns are iterated on; the surplus is what makes few iterations enough. The first are those of
@@ -228,23 +276,23 @@ def truncated_svd(
             del v
             # MᵀM − shift has the same leading vectors as long as the shift stays below half the smallest wanted
             # eigenvalue, and separates them better: five steps are as accurate as seven plain ones.
-            v, singular = orthonormal(w, engine, times=1)
+            v, singular = yield from _orthonormal(w, engine, 1)
             del w
             if is_last:  # here, where nothing else is held
-                v, _ = orthonormal(v, engine, times=1)
+                v, _ = yield from _orthonormal(v, engine, 1)
             if iteration == 0:
                 squaring = bool(singular[-1] < LARGEST_CONDITION * singular[0])
             else:  # before, v was not orthonormal and the value means nothing
                 shift = max(shift, (float(singular[0]) + shift) / 2)
         if not squaring:  # values too far apart to be told in float32 once they are squared: half a step at a time
             del v
-            y, _ = orthonormal(y, engine, times=1)
-            v, _ = orthonormal(operator.T @ y, engine, times=2 if is_last else 1)
+            y, _ = yield from _orthonormal(y, engine, 1)
+            v, _ = yield from _orthonormal(operator.T @ y, engine, 2 if is_last else 1)
             del y
         tick()
     b = operator @ v
     tick()
-    squared, rotation = np.linalg.eigh(engine.gram(b, b))
+    squared, rotation = np.linalg.eigh((yield engine.gram_later(b, b)))
     sigma = np.sqrt(np.maximum(squared[::-1][:rank], 0.0))
     turn = rotation[:, ::-1][:, :rank].astype(np.float32)
     b = engine.matmul(b, turn)

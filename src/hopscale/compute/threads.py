@@ -297,6 +297,11 @@ class Threads:
             out += part
         return out
 
+    def gram_later(self, x: NDArray[Any], y: NDArray[Any], dtype: type = np.float64) -> Callable[[], NDArray[Any]]:
+        """The same, computed already."""
+        found = self.gram(x, y, dtype)
+        return lambda: found
+
     def peaks(self, x: Floats) -> Floats:
         """The entry of the largest absolute value in each column; the first of several."""
         found, each = np.zeros(x.shape[1], dtype=x.dtype), np.arange(x.shape[1])

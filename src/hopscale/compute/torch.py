@@ -9,9 +9,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from threading import Lock
 from types import ModuleType, TracebackType
 from typing import Any, TypeVar
 
@@ -60,7 +58,6 @@ class Torch:
         self.kernels: ModuleType = torch_plain
         self.halves = False
         self._verbose = verbose
-        self._turn: Lock | None = None  # whose turn it is of several threads
         if self.on_gpu:
             try:
                 from hopscale.compute import torch_triton
@@ -124,49 +121,6 @@ class Torch:
         """Results of ``function`` over ``tasks``, one after the other."""
         return map(function, tasks)
 
-    def together(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
-        """Results of a function that queues work on this engine, in order; on a GPU, each call on its own stream.
-
-        The calls take turns: while one waits for the device, another queues its work. The caller must keep what the
-        tasks hold until all are done.
-        """
-        if not self.on_gpu or len(tasks) < 2:
-            return [function(task) for task in tasks]
-        current = torch.cuda.current_stream(self.device)
-        before = current.record_event()
-
-        def one(task: Task) -> tuple[Result, Any]:
-            stream = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
-            with turn, torch.inference_mode(), torch.cuda.device(self.device), torch.cuda.stream(stream):
-                stream.wait_event(before)
-                return function(task), stream.record_event()
-
-        # One thread at a time runs Python: threads that all run would mostly wait for the interpreter.
-        self._turn = turn = Lock()
-        try:
-            with ThreadPoolExecutor(len(tasks), thread_name_prefix="hopscale-stream") as threads:
-                found = list(threads.map(one, tasks))
-        finally:
-            self._turn = None
-        for _, after in found:
-            current.wait_event(after)
-        return [result for result, _ in found]
-
-    def _fetched(self, x: Tensor) -> NDArray[Any]:
-        """A small tensor as NumPy's array; others of :meth:`together` go on while this one waits."""
-        if self._turn is None:
-            found: NDArray[Any] = x.cpu().numpy()
-            return found
-        there = torch.empty(x.shape, dtype=x.dtype, pin_memory=True)
-        there.copy_(x, non_blocking=True)
-        copied = torch.cuda.current_stream(self.device).record_event()
-        self._turn.release()
-        try:
-            copied.synchronize()
-        finally:
-            self._turn.acquire()
-        return there.numpy().copy()
-
     # Tall arrays.
 
     def normal(self, rows: int, columns: int, random: NormalNumbers) -> Tensor:
@@ -181,6 +135,10 @@ class Torch:
 
     def gram(self, x: Tensor, y: Tensor, dtype: type = np.float64) -> NDArray[Any]:
         """xᵀ·y in the precision asked for, some rows at a time, added up in order."""
+        return self.gram_later(x, y, dtype)()
+
+    def gram_later(self, x: Tensor, y: Tensor, dtype: type = np.float64) -> Callable[[], NDArray[Any]]:
+        """The same, once it is asked for: the device computes it meanwhile."""
         precise = PRECISE[dtype]
         total: Tensor | None = None
         for begin in range(0, max(1, len(x)), GRAM_ROWS):
@@ -188,7 +146,17 @@ class Torch:
             part = left.T @ (left if y is x else y[begin : begin + GRAM_ROWS].to(precise))
             total = part if total is None else total.add_(part)
         assert total is not None
-        return self._fetched(total)
+        if not self.on_gpu:
+            return total.numpy
+        here = torch.empty(total.shape, dtype=precise, pin_memory=True)
+        here.copy_(total, non_blocking=True)
+        copied = torch.cuda.current_stream(self.device).record_event()
+
+        def result() -> NDArray[Any]:
+            copied.synchronize()
+            return here.numpy()
+
+        return result
 
     def peaks(self, x: Tensor) -> NDArray[Any]:
         """The entry of the largest absolute value in each column; the first of several."""
@@ -228,7 +196,9 @@ class Torch:
         if not self.on_gpu:
             return x.clone().numpy()
         if x.numel() * x.element_size() < STAGED or not x.is_contiguous():
-            return self._fetched(x)
+            found: NDArray[Any] = np.empty(tuple(x.shape), dtype=str(x.dtype).removeprefix("torch."))
+            torch.from_numpy(found).copy_(x)  # NumPy asks for huge pages: most of a copy is the first touch of new ones
+            return found
         return _staged(x).numpy()
 
     def tensor(self, x: NDArray[Any]) -> Tensor:

@@ -17,7 +17,7 @@ from hopscale.checks import in_words
 from hopscale.compute import Operator
 from hopscale.compute.ahead import DrawnAhead
 from hopscale.compute.aligned import Floats
-from hopscale.compute.svd import leading_triplets, tall_bytes
+from hopscale.compute.svd import all_finished, tall_bytes, triplets_in_steps
 from hopscale.exceptions import DeviceError, ParameterError, Setting
 from hopscale.solvers.base import Solution
 from hopscale.solvers.learning import start_of
@@ -343,18 +343,24 @@ class DeviceTargets:
     # Factorising.
 
     def _all_factorised(self, targets: Sequence[tuple[_Target, Scale]]) -> list[_Learnt]:
-        """Each target on its own stream: while one waits for the processor, the device goes on with another."""
+        """All targets, taking turns: while the processor is at one of them, the device goes on with the others."""
         for target, scale in targets:
             self._engine.say(f"scale {scale.label}: {target.words}")
-        return self._engine.together(lambda each: self._factorised(*each), targets)
-
-    def _factorised(self, target: _Target, scale: Scale) -> _Learnt:
-        random: Any = self._starts[scale]
-        doing = f"scale {scale.label}: factorise"
-        found = leading_triplets(target.operator, scale.dimensions, self._engine, random=random, doing=doing)
-        sigma = found[1]
-        captured = min(1.0, float(sigma @ sigma) / target.squared_norm) if target.squared_norm else 1.0
-        return _Learnt(*found, target.words, captured, target.filled)
+        steps = [
+            triplets_in_steps(
+                target.operator,
+                scale.dimensions,
+                self._engine,
+                random=self._starts[scale],
+                doing=f"scale {scale.label}: factorise",
+            )
+            for target, scale in targets
+        ]
+        learnt = []
+        for (target, _), (scores, sigma, v) in zip(targets, all_finished(steps), strict=True):
+            captured = min(1.0, float(sigma @ sigma) / target.squared_norm) if target.squared_norm else 1.0
+            learnt.append(_Learnt(scores, sigma, v, target.words, captured, target.filled))
+        return learnt
 
     def _solution(self, learnt: _Learnt, scale: Scale, probability: NDArray[np.float64]) -> Solution:
         engine, sigma, filled = self._engine, learnt.sigma, learnt.filled

@@ -27,8 +27,8 @@ from hopscale.walks import Scale, Start, WalkContext
 __all__ = ["SGNS", "scales_at_once"]
 
 # With so many threads all scales are trained at once, or as many as leave the shards' copies of features so many bytes:
-# threads that wait for the last shard of a round have something to do.
-MANY_THREADS, COPIES = 4, 2**31
+# threads that wait for the last shard of a round have something to do. More copies than the caches hold cost more.
+MANY_THREADS, COPIES = 4, 2**29
 MAX_STEPS = 2**31 - 1  # of all walks from a node
 
 
