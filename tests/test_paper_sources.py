@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import hopscale
 from hopscale.cli.commands import hopscale as command
+from hopscale.exceptions import ParameterError
 from hopscale.paper import Options, render, reproduce, runner, sources
 from hopscale.paper import options as options_module
 from hopscale.paper.fits import Fit
@@ -19,8 +20,12 @@ from hopscale.paper.store import Measurements, Store, records_of
 
 PACKAGE = Path(hopscale.__file__).parent
 MACHINE = {"processor": "p", "cores": 1, "python": "3", "versions": {}}
-# A model draws itself: the only thing of an idle module that a computing one takes.
-DRAWING = ("hopscale/models/base.py", "hopscale.models.pictures")
+# What computing modules take of idle ones: a model draws itself, and a device is used where one is asked for.
+TAKEN = {
+    ("hopscale/models/base.py", "hopscale.models.pictures"),
+    ("hopscale/compute/devices.py", "hopscale.compute.torch"),
+    ("hopscale/solvers/pmi.py", "hopscale.solvers.device_targets"),
+}
 
 
 def test_what_computes_imports_nothing_that_is_left_out():
@@ -34,7 +39,12 @@ def test_what_computes_imports_nothing_that_is_left_out():
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             for name in names:
                 found = next((each for each in idle if name == each or name.startswith(f"{each}.")), None)
-                assert found is None or (here, found) == DRAWING, f"{here} imports {name}"
+                assert found is None or (here, found) in TAKEN, f"{here} imports {name}"
+
+
+def test_no_vectors_are_measured_on_a_device(tmp_path):
+    with pytest.raises(ParameterError, match="'device' is a parameter of networks only"):
+        reproduce(["classification"], asked(tmp_path, parameters={"device": "cuda"}), tmp_path)
 
 
 def test_covers_kernels_solvers_and_tasks_but_no_pages():

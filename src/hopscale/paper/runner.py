@@ -194,6 +194,11 @@ def _check(experiments: Sequence[str], options: Options) -> None:
         raise ParameterError(f"no experiment is made on a data set {name!r}. There are: {', '.join(datasets)}")
     for parameter in filter(_SET_BY_CELLS.__contains__, options.parameters):
         raise ParameterError(f"{parameter!r} cannot be changed as a parameter: ask for {_SET_BY_CELLS[parameter]}")
+    if "device" in options.parameters and options.asked_methods:
+        raise ParameterError(
+            "'device' is a parameter of networks only: name them with methods. Vectors are measured on the processor, "
+            "where their bits do not depend on the machine's threads"
+        )
     if not (options.asked_methods or options.asked_supervised):
         raise ParameterError(f"no method has the parameter(s) {', '.join(map(repr, options.parameters))}")
     for name in options.asked_methods:
