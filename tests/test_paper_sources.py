@@ -15,6 +15,7 @@ from hopscale.exceptions import ParameterError
 from hopscale.paper import Options, render, reproduce, runner, sources
 from hopscale.paper import options as options_module
 from hopscale.paper.fits import Fit
+from hopscale.paper.machine import cores
 from hopscale.paper.pages import mixed_sources
 from hopscale.paper.store import Measurements, Store, records_of
 
@@ -106,6 +107,7 @@ def test_cells_are_measured_again_and_compared(tmp_path):
     common = ["reproduce", "classification", *common, "--cache", str(tmp_path / "cache")]
     assert "no record" in CliRunner().invoke(command, [*common, "--again", "5"]).output
     assert CliRunner().invoke(command, common).exit_code == 0
+    assert {r["fit"]["n_jobs"] for r in records_of(tmp_path / "out", "classification").records()} == {cores()}
     result = CliRunner().invoke(command, [*common, "--again", "5"])
     assert result.exit_code == 0
     assert "all scores are the same" in result.stdout

@@ -90,6 +90,7 @@ def reproduce(
     output: Path,
     only_render: bool,
     again: int | None,
+    n_jobs: int | None,
     console: Console,
     **others: Any,
 ) -> int:
@@ -112,6 +113,7 @@ def reproduce(
     from hopscale.datasets.fetching import cache_folder
     from hopscale.paper import Options, render
     from hopscale.paper import reproduce as run
+    from hopscale.paper.machine import cores
     from hopscale.paper.methods import row_name
     from hopscale.paper.pages import mixed_sources
     from hopscale.paper.runner import measure_again
@@ -124,6 +126,7 @@ def reproduce(
         cache=cache or cache_folder() / "fits",
         methods=names,
         parameters=dict(map(_parameter, parameters)),
+        n_jobs=n_jobs or cores(),
         **{name: value for name, value in others.items() if value != ()},
     )
     if again is not None:
