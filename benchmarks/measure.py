@@ -70,11 +70,16 @@ def write(name: str, records: Sequence[dict[str, Any]], table: str) -> None:
 
 
 def updated(name: str, records: Sequence[dict[str, Any]], keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Records of an earlier run, less those that agree with a new one in the keys, and the new ones."""
+    """Records of an earlier run, less those that agree with a new one in the keys, and the new ones.
+
+    Those of another machine or commit keep it as ``machine``: what :func:`write` says of the machine is of new ones.
+    """
     path = RESULTS / f"{name}.json"
-    before = json.loads(path.read_text())["records"] if path.exists() else []
+    before = json.loads(path.read_text()) if path.exists() else {"machine": {}, "records": []}
+    earlier = {} if before["machine"] == machine() else {"machine": before["machine"]}
     new = {tuple(record[key] for key in keys) for record in records}
-    return [record for record in before if tuple(record[key] for key in keys) not in new] + list(records)
+    kept = [record for record in before["records"] if tuple(record[key] for key in keys) not in new]
+    return [{**earlier, **record} for record in kept] + list(records)
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
