@@ -22,7 +22,7 @@ from hopscale.paper.machine import machine
 from hopscale.paper.methods import method
 from hopscale.paper.options import SUITABLE, Cell, Options
 from hopscale.paper.sources import sources
-from hopscale.paper.store import Record, identity, records_of
+from hopscale.paper.store import Record, identity, records_of, whatever_seed
 from hopscale.paper.supervised import supervised_model
 
 __all__ = ["describe", "measure_again", "reproduce"]
@@ -63,9 +63,9 @@ def reproduce(
     _check(experiments, options)
     waiting, total = [], 0
     for experiment in dict.fromkeys(experiments):
-        store, cells = records_of(folder, experiment), list(EXPERIMENTS[experiment](options))
+        store, cells = records_of(folder, experiment), _cells(experiment, options)
         store.check_writable()  # before any long computation
-        records = {identity(record["cell"]): record for record in store.records()}
+        records = {identity(record["cell"]): record for record in store.fits()}
         each = {identity(cell.what): cell for cell in cells}  # methods may be listed twice
         waiting += [(store, cell) for key, cell in each.items() if not _is_measured(cell, records.get(key))]
         total += len(cells)
@@ -95,8 +95,8 @@ def reproduce(
                 say(f"failed: {failures[-1]}")
             else:
                 seconds = time.perf_counter() - start
-                record = {"cell": cell.what, "repeats": cell.repeats, **({"fits": cell.fits} if cell.fits > 1 else {})}
-                record |= {"seconds": seconds, "sources": sources(), "machine": machine()}
+                record = {"cell": cell.what, "repeats": cell.repeats, "seconds": seconds}
+                record |= {"sources": sources(), "machine": machine()}
                 without_nan = json.loads(json.dumps(measured), parse_constant=lambda _: None)
                 store.append({**record, **without_nan})
                 metric, values = next(iter(measured["scores"].items()))
@@ -117,8 +117,8 @@ def measure_again(
     with TemporaryDirectory() as new:
         known: list[tuple[Cell, Record]] = []
         for experiment in dict.fromkeys(experiments):
-            records = {identity(record["cell"]): record for record in records_of(folder, experiment).records()}
-            cells = EXPERIMENTS[experiment](replace(options, cache=Path(new)))
+            records = {identity(record["cell"]): record for record in records_of(folder, experiment).fits()}
+            cells = _cells(experiment, replace(options, cache=Path(new)))
             found = [(cell, records.get(identity(cell.what))) for cell in cells]
             known += [(cell, record) for cell, record in found if record and _is_same_size(cell, record)]
         if not known:
@@ -137,8 +137,8 @@ def measure_again(
 
 def _is_same_size(cell: Cell, record: Record) -> bool:
     """Whether a record of scores has exactly what a cell would measure now."""
-    size = record["repeats"] == cell.repeats and record.get("fits", 1) == cell.fits
-    return size and _is_measured(cell, record) and bool(_without_seconds(record["scores"]))
+    same = record["repeats"] == cell.repeats and _is_measured(cell, record)
+    return same and bool(_without_seconds(record["scores"]))
 
 
 def _without_seconds(scores: dict[str, Any]) -> dict[str, Any]:
@@ -146,10 +146,21 @@ def _without_seconds(scores: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_measured(cell: Cell, record: Record | None) -> bool:
-    """Whether there is a record of a cell, by the code as it is, with as many repeats and fits as are asked for."""
-    if record is None or record.get("sources") != sources():
-        return False
-    return bool(record["repeats"] >= cell.repeats and record.get("fits", 1) >= cell.fits)
+    """Whether there is a record of a cell, by the code as it is, with as many repeats as are asked for."""
+    return record is not None and record.get("sources") == sources() and bool(record["repeats"] >= cell.repeats)
+
+
+def _cells(experiment: str, options: Options) -> list[Cell]:
+    """The cells of an experiment, a cell for each fit of skip-gram; those of all cells with the first seed come first.
+
+    A run that is stopped then leaves pages with fewer fits, and not with fewer cells.
+    """
+    several = {whatever_seed(cell.what) for cell in EXPERIMENTS[experiment](options) if cell.fits > 1}
+    cells = list(EXPERIMENTS[experiment](replace(options, fits=1)))
+    for seed in range(options.seed + 1, options.seed + options.fits):
+        others = EXPERIMENTS[experiment](replace(options, fits=1, seed=seed))
+        cells += [cell for cell in others if whatever_seed(cell.what) in several]
+    return cells
 
 
 @contextmanager
@@ -180,7 +191,7 @@ def describe(what: dict[str, Any]) -> str:
     for key, value in what.items():
         if key in ("method", "solver", "dataset"):
             parts.append(str(value))
-        elif key not in ("experiment", "seed", "parameters") and value is not None:
+        elif key not in ("experiment", "parameters") and (value if key == "seed" else value is not None):
             parts.append(f"{key}={value}")
     parts += [f"{key}={value}" for key, value in what.get("parameters", {}).items()]
     return " ".join(parts)

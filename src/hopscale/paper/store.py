@@ -1,6 +1,7 @@
 """Measurements, and the values that the paper printed.
 
-Measurements are lines of JSON, appended as they are made, so that an interrupted run can be continued.
+Measurements are lines of JSON, appended as they are made, so that an interrupted run can be continued. Each is of one
+fit; pages show those of several fits of the same cell together.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import csv
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,16 @@ from typing import Any
 from hopscale.atomic import check_writable, wait_for_lock
 from hopscale.exceptions import FileFormatError, OutputError
 
-__all__ = ["Measurements", "Record", "Store", "contains", "identity", "records_of", "reference_values"]
+__all__ = [
+    "Measurements",
+    "Record",
+    "Store",
+    "contains",
+    "identity",
+    "records_of",
+    "reference_values",
+    "whatever_seed",
+]
 
 Record = dict[str, Any]
 
@@ -31,27 +41,33 @@ def identity(cell: Mapping[str, Any]) -> str:
     return json.dumps(cell, sort_keys=True)
 
 
+def whatever_seed(cell: Mapping[str, Any]) -> str:
+    """Key of all fits of a cell, which differ in their seeds."""
+    return identity({key: value for key, value in cell.items() if key != "seed"})
+
+
 def contains(record: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether a record was made by the same code as another of its cell, and has more repeats or fits, and none fewer.
+    """Whether a record was made by the same code as another of its cell, and has more repeats.
 
     >>> contains({"repeats": 10, "sources": "a"}, {"repeats": 5, "sources": "a"})
     True
     >>> contains({"repeats": 10, "sources": "a"}, {"repeats": 5, "sources": "b"})
     False
     """
-    mine, theirs = ((each["repeats"], each.get("fits", 1)) for each in (record, other))
-    longer = mine != theirs and mine[0] >= theirs[0] and mine[1] >= theirs[1]
-    return longer and record.get("sources") == other.get("sources")
+    return bool(record["repeats"] > other["repeats"]) and record.get("sources") == other.get("sources")
 
 
 class Store:
     """The records of one experiment, in one file.
 
     A record has ``cell`` (what was requested), ``repeats`` (number of splits or runs), ``scores``, lists of that
-    length, and ``sources``, the hash of the code that made it; records from before there was one have none. With
-    several ``fits``, seeded one after the other, there is a list of scores for each. Repeats and fits are seeded by
-    their number: of two records of a cell by the same code, the longer one contains the shorter one and replaces it.
-    Of those by different code the later one counts.
+    length, and ``sources``, the hash of the code that made it; records from before there was one have none. Repeats are
+    seeded by their number: of two records of a cell by the same code, the longer one contains the shorter one and
+    replaces it. Of those by different code the later one counts.
+
+    What skip-gram learns depends on a seed as well, so that it is fitted with several seeds, one after the other. Each
+    fit has a record of its own, whose cell has the seed: a run that is stopped loses one fit at most, and fits of
+    several runs or machines count together once their lines are in one file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -60,22 +76,45 @@ class Store:
     def records(self) -> list[Record]:
         """The record of every cell that counts, in the order in which cells were first measured.
 
+        Those of several fits are one record, with ``fits`` and a list of scores for each.
+        """
+        cells: dict[str, list[Record]] = {}
+        for record in self.fits():
+            key = whatever_seed(record["cell"]) if _is_of_a_fit(record) else identity(record["cell"])
+            cells.setdefault(key, []).append(record)
+        return [record for fits in cells.values() for record in _joined(fits)]
+
+    def fits(self) -> list[Record]:
+        """The same, with a record for each fit. Of fits by different code those count that the latest one is by.
+
         An incomplete last line, left by an interruption, is ignored.
         """
         kept: dict[str, Record] = {}
+        latest: dict[str, Any] = {}
+        for record in self._lines():
+            key = identity(record["cell"])
+            if key not in kept or not contains(kept[key], record):
+                kept[key] = record
+            if _is_of_a_fit(record):
+                latest[whatever_seed(record["cell"])] = record.get("sources")
+        return [
+            record
+            for record in kept.values()
+            if not _is_of_a_fit(record) or record.get("sources") == latest[whatever_seed(record["cell"])]
+        ]
+
+    def _lines(self) -> Iterator[Record]:
         lines = self.path.read_text(encoding="utf-8").split("\n") if self.path.exists() else []
         for number, line in enumerate(lines[:-1], start=1):
             try:
                 record = json.loads(line)
-                key, _ = identity(dict(record["cell"])), int(record["repeats"])
+                dict(record["cell"]), int(record["repeats"])
             except (ValueError, KeyError, TypeError) as error:
                 raise FileFormatError(
                     f"{self.path}, line {number}: this is no record of an experiment ({error}); remove the line "
                     "or choose another folder"
                 ) from error
-            if key not in kept or not contains(kept[key], record):
-                kept[key] = record
-        return list(kept.values())
+            yield record
 
     def check_writable(self) -> None:
         """Raise an error if records cannot be appended to the file; creates its folder."""
@@ -99,6 +138,41 @@ class Store:
                 os.fsync(file.fileno())
         except OSError as error:
             raise OutputError(f"cannot write {str(self.path)!r}: {error.strerror}") from error
+
+
+def _is_of_a_fit(record: Mapping[str, Any]) -> bool:
+    """Whether scores are of vectors that one fit of skip-gram has learnt, and are as good as those of another seed."""
+    return "fit" in record and record["cell"].get("solver") == "sgns"
+
+
+def _joined(records: Sequence[Record]) -> list[Record]:
+    """Fits of a cell as one record, of those with the most repeats and with seeds that follow on one another."""
+    most = max(record["repeats"] for record in records)
+    by_seed = sorted((r for r in records if r["repeats"] == most), key=lambda r: int(r["cell"].get("seed", 0)))
+    runs: list[list[Record]] = []
+    for record in by_seed:
+        if not (runs and record["cell"]["seed"] == runs[-1][-1]["cell"]["seed"] + 1):
+            runs.append([])
+        runs[-1].append(record)
+    return [run[0] if len(run) == 1 else _of_several_fits(run) for run in runs]
+
+
+def _of_several_fits(records: Sequence[Record]) -> Record:
+    """One record of several: the first one, with the scores of each, all seconds, and the mean of those of the fits."""
+    first = records[0]
+    seconds = sum(record["fit"]["seconds"] for record in records) / len(records)
+    return {
+        **first,
+        "fits": len(records),
+        "seconds": sum(record["seconds"] for record in records),
+        "fit": {**first["fit"], "seconds": seconds},
+        "scores": _together([record["scores"] for record in records]),
+    }
+
+
+def _together(scores: Sequence[Any]) -> Any:
+    first = scores[0]
+    return {key: _together([each[key] for each in scores]) for key in first} if isinstance(first, dict) else [*scores]
 
 
 def records_of(folder: Path, experiment: str) -> Store:

@@ -52,14 +52,15 @@ def render(experiments: Sequence[str], folder: Path) -> list[Path]:
         choice("experiments", experiment, PAGES)
     written = []
     for experiment in experiments:
-        measurements = Measurements(records_of(folder, experiment).records())
+        store = records_of(folder, experiment)
+        measurements = Measurements(store.records())
         if not measurements.records:
             continue
         page, plot = PAGES[experiment]
         drawn = draw(plot, measurements, folder / "figures" / experiment) if plot else []
         lines = [f"# {experiment.capitalize().replace('-', ' ')}", "", *page(measurements, folder)]
         lines += ["", f"![{experiment}](figures/{experiment}.svg)"] if drawn else []
-        written += [*drawn, _write(folder / f"{experiment}.md", [*lines, "", *_footer(measurements)])]
+        written += [*drawn, _write(folder / f"{experiment}.md", [*lines, "", *_footer(measurements, store.fits())])]
     if {folder / "classification.md", folder / "regression.md"} & set(written):
         written.append(_write(folder / "overview.md", scores.overview(folder)))
         if lines := supervised.predictors(folder):
@@ -96,17 +97,17 @@ def _write(path: Path, lines: Sequence[str]) -> Path:
     return path
 
 
-def _footer(measurements: Measurements) -> list[str]:
-    """Meaning of marks, which code measured what, machines and versions."""
+def _footer(measurements: Measurements, fits: Sequence[Record]) -> list[str]:
+    """Meaning of marks, which code measured what, machines and versions: several fits of a cell may be of several."""
     marks = explained_marks(measurements.records)
     sources = []
     for name, count in measurements.sources:
-        of = [record for record in measurements.records if record.get("sources") == name]
+        of = [record for record in fits if record.get("sources") == name]
         commits = sorted({record["machine"]["commit"] for record in of if "commit" in record["machine"]})
         at = f" (commit {', '.join(commits)})" if commits else ""
         sources.append(f"{count} cells were measured by {_named(name)}{at}.")
     machines = []
-    for m in (record["machine"] for record in measurements.records):
+    for m in (record["machine"] for record in fits):
         versions = ", ".join(f"{name} {version}" for name, version in m["versions"].items())
         machines.append(f"Measured on: {m['processor']}, {m['cores']} cores, Python {m['python']}, {versions}.")
     return [*marks, *([""] if marks else []), *sources, "", *dict.fromkeys(machines)]
