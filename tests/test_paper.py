@@ -360,6 +360,7 @@ class TestPages:
         assert "1 or 2 splits." in page
         overview = (tmp_path / "overview.md").read_text(encoding="utf-8")
         assert "(1.0 s†)" in overview
+        assert "(seconds to fit on 1 thread)" in overview
         assert all("† with `window=2` instead of the paper's value." in text for text in (page, overview))
 
     def test_the_papers_parameters_come_first(self):

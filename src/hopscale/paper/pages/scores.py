@@ -107,7 +107,7 @@ def overview(folder: Path) -> list[str]:
     lines, shown = [], []
     measurements = {experiment: Measurements(records_of(folder, experiment).records()) for experiment in METRICS}
     for solver in SOLVERS:
-        rows = []
+        rows, threads = [], set()
         for experiment, metric in METRICS.items():
             share = TEST_SHARES[experiment]
             for dataset in measured_datasets(experiment, measurements[experiment]):
@@ -117,6 +117,7 @@ def overview(folder: Path) -> list[str]:
                     raw, standardised = (measurements[experiment].get(**what, standardize=s) for s in (False, True))
                     if raw and standardised:
                         shown += [raw, standardised]
+                        threads.add(raw["fit"].get("n_jobs") or raw["machine"]["cores"])  # None: all of them
                         means = [estimate(r["scores"][metric], share) for r in (raw, standardised)]
                         seconds = f"{raw['fit']['seconds']:.1f} s{mark(raw) or mark(standardised)}"
                         better = max(means, key=lambda each: each.mean)
@@ -126,6 +127,7 @@ def overview(folder: Path) -> list[str]:
                 if set(row[2:]) != {"–"}:
                     rows.append(row)
         if rows:
-            note = f'`solver="{solver}"`: raw / standardised vectors ± standard error of the better (seconds to fit)'
-            lines += [note, "", *markdown_table(["data set", "metric", *OURS], rows), ""]
+            on = f"{' or '.join(map(str, sorted(threads)))} thread{'' if threads == {1} else 's'}"
+            note = f'`solver="{solver}"`: raw / standardised vectors ± standard error of the better'
+            lines += [f"{note} (seconds to fit on {on})", "", *markdown_table(["data set", "metric", *OURS], rows), ""]
     return lines + explained_marks(shown)
