@@ -67,8 +67,11 @@ def test_other_methods_that_are_ahead_are_named(tmp_path):
     assert (ours["cell"]["method"], theirs["cell"]["method"], splits) == ("MUSAE", "SINE", 10)
     assert difference.mean == pytest.approx(-0.02)
     assert difference.verdict == "below"
-    assert "Others are ahead on cora (SINE)." in page(tmp_path)
-    assert "ahead of our four on cora (SINE)" in page(tmp_path, "summary")
+    assert "Others are clearly ahead of our four on cora (SINE)." in page(tmp_path)
+    assert "clearly ahead of our four on cora (SINE)." in page(tmp_path, "summary")
+    add(tmp_path, 0.70, dataset="pubmed")
+    add(tmp_path, 0.70, method="SINE", solver="own", dataset="pubmed")
+    assert "on cora (SINE). They are level on pubmed (SINE)." in page(tmp_path)
 
 
 def test_claims_are_judged_by_clear_differences(tmp_path):

@@ -59,7 +59,9 @@ def theory_page(measurements: Measurements, _: Path) -> list[str]:
         "Root mean square of G·Hᵀ minus the matrix of the paper's theorems (the first of MUSAE, the second of AE), "
         "over that of the matrix: sgns against "
         "log(c·PʳF·E⁻¹) − log b where it is finite, pmi against its positive part without log b. Dimensions are those "
-        "of a hop: AE's one scale has three times as many.",
+        "of a hop: AE's one scale has three times as many. Small random graphs with as many features on every node: "
+        "where some nodes meet more features than others, skip-gram tends to a matrix with another term (errata). The "
+        "models are those of the text, trained with smaller steps than elsewhere.",
         "",
     ]
     for varied in _VARIED:

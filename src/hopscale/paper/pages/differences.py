@@ -6,7 +6,7 @@ standard error. A clear one is farther from zero than two standard errors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,25 +16,36 @@ from hopscale.paper.methods import SOLVERS
 from hopscale.paper.pages.layout import METRICS, measured_datasets
 from hopscale.paper.store import Measurements, Record, records_of, reference_values
 
-__all__ = ["RULE", "Evidence", "Records", "clear", "shares", "tendency"]
+__all__ = ["PUBLISHED", "RULE", "Evidence", "Records", "clear", "printed_datasets", "shares", "tendency"]
 
 RULE = (
-    "Verdicts follow from the differences by one rule. *Clear* is a difference of more than two standard errors, "
-    "which are "
-    "corrected for splits that overlap. **Holds**: clear on more than half of the data sets and clearly reversed "
-    "on none. "
-    "**Holds in part**: clear more often than clearly reversed. **Does not hold**: clearly reversed more often. **Not "
-    "shown**: neither. Other claims say their rule."
+    "A difference is *clear* if it is of more than two standard errors, which are corrected for splits that overlap. "
+    "That one thing tends to be better than another **holds** if differences are clear on more than half of the data "
+    "sets and clearly reversed on none. It **holds in part** if they are clear on a quarter or more and reversed on "
+    "fewer, **does not hold** if they are reversed on a quarter or more and clear on fewer, and is **mixed** if as "
+    "many are clear as reversed. Else it is **not shown**. Data sets that the paper's tables do not have are told, and "
+    "not counted. Other claims say their rule. Where the best of several is compared, it was chosen by the scores "
+    "shown, on either side."
 )
+PUBLISHED = (
+    "Differences of ours are over the same splits. Whether the paper's methods shared theirs is not known: errors of "
+    "published differences are those of independent figures, larger than they would be over the same splits. So *not "
+    "shown* says of published figures that what is printed cannot show it, and not that it is wrong."
+)
+_ENOUGH = 1 / 4  # of the data sets: what is clear on fewer may be chance
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one source (published figures, or a solver) says about a claim: a verdict and the cells that show it."""
+    """What one source (published figures, or a solver) says about a claim: a verdict and the cells that show it.
+
+    ``of`` says which part of the claim, where a source has several.
+    """
 
     source: str
     verdict: str
     cells: str
+    of: str = ""
 
 
 class Records:
@@ -89,25 +100,44 @@ def clear(differences: Sequence[Estimate]) -> tuple[int, int]:
     return verdicts.count("above"), verdicts.count("below")
 
 
-def tendency(source: str, differences: dict[str, Estimate], what: str = "") -> Evidence:
-    """The verdict on "tends to be above", with all differences.
+def tendency(
+    source: str,
+    differences: dict[str, Estimate],
+    what: str = "",
+    *,
+    of: str = "",
+    counted: Container[str] | None = None,
+) -> Evidence:
+    """The verdict on "tends to be above", with all differences; those of data sets in ``counted`` decide.
 
     >>> from hopscale.paper.estimates import Estimate
     >>> tendency("pmi", {"cora": Estimate(0.5, 0.1), "pubmed": Estimate(0.1, 0.1)}).verdict
     'holds in part'
     """
-    up, down = clear([*differences.values()])
-    verdict = "not shown"
-    if up > len(differences) / 2 and not down:
+    judged = {name: each for name, each in differences.items() if counted is None or name in counted}
+    up, down = clear([*judged.values()])
+    enough, verdict = _ENOUGH * len(judged), "not shown"
+    if up > len(judged) / 2 and not down:
         verdict = "holds"
-    elif up != down:
-        verdict = "holds in part" if up > down else "does not hold"
-    told = ", ".join(f"{name} {each.mean:+.3f} ± {each.error:.3f}" for name, each in differences.items())
-    counts = f"clear on {up}, reversed on {down} of {len(differences)}"
-    return Evidence(source, verdict, f"{what + ': ' if what else ''}{counts}. {told}")
+    elif max(up, down) >= max(enough, 1):
+        verdict = "mixed" if up == down else "holds in part" if up > down else "does not hold"
+    told = _told(judged)
+    if others := {name: each for name, each in differences.items() if name not in judged}:
+        told += f"; not in the paper's tables: {_told(others)}"
+    counts = f"clear on {up}, reversed on {down} of {len(judged)}"
+    return Evidence(source, verdict, f"{what + ': ' if what else ''}{counts}. {told}", of)
 
 
-def shares(source: str, holds: int, total: int, cells: str) -> Evidence:
+def _told(differences: dict[str, Estimate]) -> str:
+    return ", ".join(f"{name} {each.mean:+.3f} ± {each.error:.3f}" for name, each in differences.items())
+
+
+def shares(source: str, holds: int, total: int, cells: str, *, of: str = "") -> Evidence:
     """The verdict on a claim that is said of all cells: it holds if it does for all, in part if for most."""
     verdict = "holds" if holds == total else "holds in part" if 2 * holds > total else "does not hold"
-    return Evidence(source, verdict, f"{holds} of {total}. {cells}")
+    return Evidence(source, verdict, f"{holds} of {total}. {cells}", of)
+
+
+def printed_datasets(experiment: str) -> frozenset[str]:
+    """Data sets of the paper's table or plot of an experiment."""
+    return frozenset(row["dataset"] for row in reference_values(experiment.replace("-", "_")))

@@ -20,6 +20,7 @@ from hopscale.paper.supervised import SUPERVISED_ROWS
 
 __all__ = [
     "HEADLINE", "OURS", "TOLERANCES", "Shortfall", "kind", "one_setting", "other_methods", "sections", "shortfalls",
+    "who_is_ahead",
 ]  # fmt: skip
 
 HEADLINE = "MUSAE"
@@ -296,17 +297,26 @@ def _others_ahead(experiment: str, measurements: Measurements) -> list[str]:
         )  # fmt: skip
         apart = f"{difference.mean:+.3f} ± {difference.error:.3f} ({splits} splits)"
         rows.append([ours["cell"]["dataset"], *cells, apart, difference.verdict])
-    behind = [
-        f"{ours['cell']['dataset']} ({theirs['cell']['method']})"
-        for ours, theirs, difference, _ in found
-        if difference.mean < 0
-    ]
     beyond = [name for name in other_methods(experiment)[1] if measurements.all(method=name)]
     text = (
         "The best of our four against the best of the other unsupervised methods *as measured here*, either with the "
         "better of its solvers and kinds of vectors; differences are over the splits that both have. "
     )
     text += f"The paper has no figures of {', '.join(beyond)}. " if beyond else ""
-    text += f"Others are ahead on {', '.join(behind)}." if behind else "None of the others is ahead."
+    text += who_is_ahead(found)
     header = ["data set", "best of our four", "best of the others", "difference", "ours are"]
     return table("Against other methods measured here", header, rows, text)
+
+
+def who_is_ahead(found: Sequence[tuple[Record, Record, Estimate, int]]) -> str:
+    """In words, on which data sets other methods are clearly ahead of our four, and on which they are level."""
+    told = []
+    for verdict, words in (("below", "Others are clearly ahead of our four on"), ("level", "They are level on")):
+        names = [
+            f"{ours['cell']['dataset']} ({theirs['cell']['method']})"
+            for ours, theirs, difference, _ in found
+            if difference.verdict == verdict
+        ]
+        if names or verdict == "below":
+            told.append(f"{words} {', '.join(names)}." if names else "None of the others is clearly ahead of our four.")
+    return " ".join(told)

@@ -18,6 +18,7 @@ from hopscale.paper.pages.layout import (
     score_text,
     table,
 )
+from hopscale.paper.pages.printed_errors import printed_errors
 from hopscale.paper.pages.supervised import supervised_part
 from hopscale.paper.store import Measurements, records_of, reference_values
 from hopscale.paper.supervised import SUPERVISED_ROWS, WAY, rows_of
@@ -30,19 +31,18 @@ Reference = dict[str, dict[str, Any]]  # the paper's row of each method on one d
 def page(experiment: str, measurements: Measurements, folder: Path) -> list[str]:
     share = TEST_SHARES[experiment]
     text = (
-        f"Mean {METRICS[experiment]} ± standard error over seeded splits, {1 - share:.0%} to train on and "
-        f"{share:.0%} to "
-        "test on. All splits are of the same nodes, so that scores are correlated: errors are corrected by the "
-        "method of "
-        f"Nadeau and Bengio, ours and the published ones alike, as if theirs were over {PAPER_SPLITS} such splits "
-        "as the "
-        "paper says. Where a method was fitted with several seeds, the spread of the fits is in the error. Figures in "
-        "brackets are differences from the published figure, in standard errors of both. Raw vectors, as in the paper, "
-        "and vectors standardised by the training part. Direct is pmi, or what a method without a choice of solvers "
-        "does. Rows in *-TEXT* are the models of the paper's text (`self_scale=False`); the others have the scale of a "
-        "node's own features as well, which the vectors behind the published figures have."
+        f"Mean {METRICS[experiment]} ± standard error over seeded splits, {1 - share:.0%} to train on and {share:.0%} "
+        "to test on. All splits are of the same nodes, so that scores are correlated: errors are corrected by the "
+        f"method of Nadeau and Bengio, ours and the published ones alike, as if theirs were over {PAPER_SPLITS} such "
+        "splits as the paper says. Where skip-gram was fitted with several seeds, the spread of the fits is in the "
+        "error; of the direct solver and of other methods there is one fit. Figures in brackets are differences from "
+        "the published figure, in standard errors of both. Raw vectors, as in the paper, and vectors standardised by "
+        "the training part. Direct is pmi, or what a method without a choice of solvers does; Node2Vec's is that of "
+        "DeepWalk, since p and q are one. Rows in *-TEXT* are the models of the paper's text (`self_scale=False`); "
+        "the others have the scale of a node's own features as well, which the vectors behind the published figures "
+        "have."
     )
-    lines = [text, "", *sections(experiment, measurements, folder)]
+    lines = [text, "", *sections(experiment, measurements, folder), *printed_errors(experiment, measurements)]
     lines += supervised_part(experiment, METRICS[experiment], TOLERANCES[experiment], measurements, folder)
     references: dict[str, Reference] = {name: {} for name in measured_datasets(experiment, measurements)}
     for row in reference_values(experiment):

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from hopscale.paper.estimates import TEST_SHARES, estimate
+from hopscale.paper.estimates import TEST_SHARES, estimate, paired
 from hopscale.paper.experiments import RUNTIME_THREADS
 from hopscale.paper.methods import METHODS, SOLVERS
 from hopscale.paper.pages import runtime
 from hopscale.paper.pages.curves import largest_difference
 from hopscale.paper.pages.differences import Records
-from hopscale.paper.pages.headline import HEADLINE, OURS, one_setting, others_ahead, verdicts
+from hopscale.paper.pages.headline import HEADLINE, OURS, one_setting, others_ahead, verdicts, who_is_ahead
 from hopscale.paper.pages.layout import METRICS, measured_datasets
 from hopscale.paper.store import Record, reference_values
 
@@ -58,13 +58,8 @@ def _scores(experiment: str, records: Records) -> Iterator[str]:
         yield f"{HEADLINE}, {METHODS[HEADLINE].default_way}, raw vectors: " + verdicts(found).replace(
             "It is", "it is", 1
         )
-    behind = [
-        f"{ours['cell']['dataset']} ({theirs['cell']['method']})"
-        for ours, theirs, difference, _ in others_ahead(experiment, measurements)
-        if difference.mean < 0
-    ]
-    if behind:
-        yield f"Other methods measured here are ahead of our four on {_listed(behind)}."
+    if compared := others_ahead(experiment, measurements):
+        yield who_is_ahead(compared)
 
 
 def _few_shot(records: Records) -> Iterator[str]:
@@ -94,15 +89,21 @@ def _transfer(records: Records) -> Iterator[str]:
     for solver in SOLVERS:
         above: list[str] = []
         below: list[str] = []
+        useful = 0
         for (name, source, target), theirs in rows.items():
             what = {"method": name, "source": source, "dataset": target, "solver": solver, "standardize": False}
             if record := records.of("transfer").get(**what):
-                (above if records.mean(record, "micro_f1") > theirs else below).append(source)
+                here = records.mean(record, "micro_f1")
+                (above if here > theirs else below).append(source)
+                useful += here > max(theirs, records.mean(record, "target_majority_micro_f1"))
         if above or below:
             where = sorted(set(below))
             told = f"; below from {_listed(where)}" if where else ""
             bars = len(above) + len(below)
-            yield f"{solver}, raw vectors: {len(above)} of {bars} bars are above the published{told}."
+            yield (
+                f"{solver}, raw vectors: {len(above)} of {bars} bars are above the published{told}. Of these "
+                f"{len(above)}, {useful} are above the share of the target's commonest class as well."
+            )
 
 
 def _densification(records: Records) -> Iterator[str]:
@@ -145,22 +146,25 @@ def _theory(records: Records) -> Iterator[str]:
 def _settings() -> Iterator[str]:
     known = METHODS[HEADLINE].build("sgns").settings()
     told = ", ".join(f"`{name}={known[name]}`" for name in _SETTINGS if name in known)
-    yield f"Models have the paper's parameters, which are their defaults: {told}."
+    yield (
+        f"Models have the paper's parameters, which are their defaults: {told}. The page on theory has small "
+        "graphs and smaller steps."
+    )
 
 
 def _solvers(records: Records) -> Iterator[str]:
-    ahead: dict[str, list[str]] = {"above": [], "below": []}
+    ahead: dict[str, list[str]] = {"above": [], "below": [], "level": []}
     for experiment, metric in METRICS.items():
         for dataset in measured_datasets(experiment, records.of(experiment)):
-            pair = [records.cell(experiment, HEADLINE, way, dataset) for way in SOLVERS]
-            if pair[0] and pair[1]:
-                share = TEST_SHARES[experiment]
-                one, two = (estimate(record["scores"][metric], share) for record in pair if record)
-                ahead["above" if one.mean > two.mean else "below"].append(dataset)
+            one, two = (records.cell(experiment, HEADLINE, way, dataset) for way in SOLVERS)
+            if one and two:
+                apart, _ = paired(one["scores"][metric], two["scores"][metric], TEST_SHARES[experiment])
+                ahead[apart.verdict].append(dataset)
     if any(ahead.values()):
         yield (
-            f"`pmi` is not `sgns`, only faster: {HEADLINE} on raw vectors scores higher by `pmi` on "
-            f"{_listed(ahead['above'])}, and by `sgns` on {_listed(ahead['below'])}."
+            f"`pmi` is not `sgns`, only faster: {HEADLINE} on raw vectors scores clearly higher by `pmi` on "
+            f"{_listed(ahead['above'])}, and by `sgns` on {_listed(ahead['below'])}; both are level on "
+            f"{_listed(ahead['level'])}."
         )
     sgns = [
         r for experiment in METRICS for r in records.of(experiment).all(solver="sgns") if r["cell"]["method"] in OURS
@@ -170,7 +174,7 @@ def _solvers(records: Records) -> Iterator[str]:
         yield f"{len(reduced)} of {len(sgns)} cells of skip-gram of our four have fewer walks than the paper's (†)."
     single = [record for record in sgns if record.get("fits", 1) == 1]
     if single:
-        yield f"In {len(single)} of them the error knows nothing of the fit, of which there is one."
+        yield f"In {len(single)} of the {len(sgns)} the error knows nothing of the fit, of which there is one."
 
 
 def _text_models(records: Records) -> Iterator[str]:
@@ -188,8 +192,9 @@ def _text_models(records: Records) -> Iterator[str]:
             most = max(lost)
             known = printed.get((most[3], most[4]))
             beside = f" ({most[2]:.3f}, published {known:.3f})" if known is not None else f" ({most[2]:.3f})"
+            ways = " and ".join(dict.fromkeys(way for way in SOLVERS if any(f" by {way} " in each[1] for each in lost)))
             yield (
-                f"Without a scale of the node's own features, {experiment} loses "
+                f"Without a scale of the node's own features, {experiment} by {ways} loses "
                 f"{np.mean([each[0] for each in lost]):.3f} in "
                 f"the mean of {len(lost)} cells, and {most[0]:.3f} with {most[1]}{beside}."
             )

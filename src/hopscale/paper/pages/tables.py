@@ -20,12 +20,16 @@ _SHOWN = (3, 9, 15, 21, 30)  # values of k in the tables; the plot has all
 _METHODS = ("AE", "MUSAE")
 _INDUCTIVE = ("AE", "MUSAE", "AE-TEXT", "MUSAE-TEXT")
 _CORRECTED = "Standard errors are corrected for splits that overlap, by the method of Nadeau and Bengio."
+_OWN = "Solver *own* is that of methods without a choice of solvers. "
 _TEXTS = {
     "link-prediction": "Vectors learnt on half of the edges; the others against pairs that are no edges: ROC-AUC ± "
-    "standard error / average precision, by what a pair's vectors are turned into. " + _CORRECTED,
+    "standard error / average precision. A classifier has a vector for each pair, made from those of its nodes entry "
+    "by entry: *hadamard* is their product, *average* their mean, *l1* the absolute and *l2* the squared difference. "
+    "*preferential_attachment* is the product of degrees, without vectors. " + _OWN + _CORRECTED,
     "attribute-inference": "A tenth of the (node, feature) entries hidden before the fit, ranked against pairs that "
-    "are none: ROC-AUC ± standard error / average precision. *product* is G·Hᵀ, *likelihood* adds log p(f), "
-    "*popularity* and *neighbors* know no vectors. " + _CORRECTED,
+    "are none: ROC-AUC ± standard error / average precision. *product* is G·Hᵀ, the sum over scales; *likelihood* is "
+    "the mean over scales plus log p(f). *popularity* and *neighbors* know no vectors: nodes that have the feature, "
+    "and the share of a node's neighbours that have it. " + _OWN + _CORRECTED,
 }
 
 
@@ -42,10 +46,15 @@ def few_shot_page(measurements: Measurements, _: Path) -> list[str]:
     text = (
         "Mean micro-F1 of k training nodes a class, tested on all others: published / measured ± standard error over "
         "draws of the training nodes. These hardly overlap and the test parts are nearly all nodes, so that errors "
-        "need no "
-        "correction; they say how a score varies with the draw on this data set. The paper prints none."
+        "need no correction; they say how well the mean over draws on this data set is known. A single draw varies by "
+        f"√{_longest(measurements)} times as much, and the training nodes of a draw with fewer are among those with "
+        "more. The paper prints no errors. " + _OWN
     )
     return [text, "", *_by_method(measurements, [f"k = {k}" for k in shown], cells)]
+
+
+def _longest(measurements: Measurements) -> int:
+    return max(record["repeats"] for record in measurements.records)
 
 
 def few_shot_plot(measurements: Measurements, figure: Any) -> None:

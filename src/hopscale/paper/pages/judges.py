@@ -1,0 +1,369 @@
+"""What judges the claims of the paper: differences and counts, by its own figures and by records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from hopscale.paper.estimates import TEST_SHARES, Estimate, estimate, paired, published
+from hopscale.paper.experiments import RUNTIME_THREADS
+from hopscale.paper.methods import METHODS, WAYS
+from hopscale.paper.pages import runtime
+from hopscale.paper.pages.differences import Evidence, Records, printed_datasets, shares, tendency
+from hopscale.paper.pages.headline import OURS, TOLERANCES, best_of, other_methods, others_ahead
+from hopscale.paper.pages.layout import METRICS, measured_datasets
+from hopscale.paper.store import Measurements, Record, reference_values
+from hopscale.paper.supervised import SUPERVISED_ROWS, WAY, rows_of
+
+NEIGHBOURS = ("DeepWalk", "Walklets", "LINE2", "Node2Vec")  # proximity-preserving methods with a choice of solvers
+_CLOSEST = ("ASNE", "AANE")
+_RANDOM = 0.5  # the paper's line of random guesses, for two classes
+_NEAR = 0.25  # how far a slope may be from one to be called linear
+_NO_GAIN = 1.25  # a gain of more threads below which they do not help
+_MATERIAL = 0.02
+
+_RAW = (False,)  # vectors that are not standardised
+
+Judge = Callable[[Records], Iterator[Evidence]]
+Pick = Callable[[str], Record | None]  # of a data set
+
+
+def multi_scale(experiment: str) -> Judge:
+    def judge(records: Records) -> Iterator[Evidence]:
+        for way, ego in product(records.ways(experiment), ("", "-EGO")):
+            if found := records.between(experiment, f"MUSAE{ego}", f"AE{ego}", way):
+                what = f"MUSAE{ego} minus AE{ego}"
+                yield tendency(way, found, what, of=f"MUSAE{ego}", counted=printed_datasets(experiment))
+
+    return judge
+
+
+def ours_ahead(experiment: str) -> Judge:
+    def judge(records: Records) -> Iterator[Evidence]:
+        printed, beyond = other_methods(experiment)
+        what = "the best of the four minus the best of the others"
+        yield tendency("published", _printed_best(experiment, OURS, _unsupervised(experiment)), what)
+        for rivals, which in (
+            (printed, "the other methods that the paper has figures of"),
+            ([*printed, *beyond], f"these and {', '.join(beyond)}"),
+        ):
+            ahead = others_ahead(experiment, records.of(experiment), rivals, _RAW)
+            if found := {ours["cell"]["dataset"]: apart for ours, _, apart, _ in ahead}:
+                what = f"the best of the four minus the best of {which}"
+                of = "rivals of the paper" if rivals == printed else "all rivals"
+                yield tendency("measured", found, what, of=of, counted=printed_datasets(experiment))
+
+    return judge
+
+
+def closest(records: Records) -> Iterator[Evidence]:
+    experiment = "classification"
+    best = {
+        dataset: _highest(experiment, dataset, _unsupervised(experiment))["method"] for dataset in _in_order(experiment)
+    }
+    yield _closest("published", best)
+    printed, _ = other_methods(experiment)
+    ahead = others_ahead(experiment, records.of(experiment), printed, _RAW)
+    known = printed_datasets(experiment)
+    here = {o["cell"]["dataset"]: t["cell"]["method"] for o, t, _, _ in ahead if o["cell"]["dataset"] in known}
+    if here:
+        yield _closest("measured", here)
+
+
+def _closest(source: str, best: dict[str, str]) -> Evidence:
+    told = ", ".join(f"{dataset} {name}" for dataset, name in best.items())
+    return shares(source, sum(name in _CLOSEST for name in best.values()), len(best), f"closest are: {told}")
+
+
+def first_order(records: Records) -> Iterator[Evidence]:
+    experiment = "classification"
+    printed, _ = other_methods(experiment)
+    weak = [name for name in printed if _is_attributed(name) and not METHODS[name].build().higher_order]
+    others = [name for name in printed if name not in weak]
+    what = f"the best of the other rivals minus the best of {', '.join(weak)}"
+    yield tendency("published", _printed_best(experiment, others, weak), what)
+    here = records.of(experiment)
+    if found := _measured_best(
+        here, experiment, lambda dataset: best_of(here, experiment, dataset, others, _RAW), weak
+    ):
+        yield tendency("measured", found, what, counted=printed_datasets(experiment))
+
+
+def no_impact_of_ego(records: Records) -> Iterator[Evidence]:
+    tolerance, known = TOLERANCES["classification"], printed_datasets("classification")
+    for way, name in product(records.ways("classification"), ("AE", "MUSAE")):
+        found = records.between("classification", f"{name}-EGO", name, way)
+        judged = {dataset: each for dataset, each in found.items() if dataset in known}
+        small = [dataset for dataset, each in judged.items() if abs(each.mean) <= tolerance]
+        large = ", ".join(f"{d} {each.mean:+.3f}" for d, each in judged.items() if d not in small)
+        if judged:
+            cells = f"{name}-EGO and {name} differ by no more than {tolerance:g}" + (f", but {large}" if large else "")
+            yield shares(way, len(small), len(judged), cells, of=name)
+
+
+def only_multi_scale_gains_by_ego(records: Records) -> Iterator[Evidence]:
+    for way in records.ways("regression"):
+        both = [records.between("regression", f"{name}-EGO", name, way) for name in ("MUSAE", "AE")]
+        if all(both):
+            gains = [
+                tendency(way, each, f"{name}-EGO minus {name}")
+                for each, name in zip(both, ("MUSAE", "AE"), strict=True)
+            ]
+            verdict = "does not hold" if gains[1].verdict.startswith("holds") else gains[0].verdict
+            yield Evidence(way, verdict, "; ".join(each.cells for each in gains))
+
+
+def margin_of_labels(records: Records) -> Iterator[Evidence]:
+    experiment, metric = "classification", METRICS["classification"]
+    networks = {row["method"] for row in reference_values(experiment) if row["method"] in SUPERVISED_ROWS}
+    yield _margins("published", {
+        dataset: _highest(experiment, dataset, networks)[metric] - _highest(experiment, dataset, OURS)[metric]
+        for dataset in _in_order(experiment)
+    })  # fmt: skip
+    here, margins = records.of(experiment), {}
+    for dataset in measured_datasets(experiment, here):
+        named = [name for name in rows_of(experiment) if name in networks]
+        found = [r for name in named if (r := here.get(method=name, solver=WAY, dataset=dataset))]
+        ours = best_of(here, experiment, dataset, OURS, _RAW)
+        if found and ours:
+            best = max(found, key=lambda record: records.mean(record, metric))
+            margins[dataset] = paired(best["scores"][metric], ours["scores"][metric])[0].mean
+    if margins:
+        yield _margins("measured", margins)
+
+
+def _margins(source: str, margins: dict[str, float]) -> Evidence:
+    middle, least = median(margins.values()), min(margins.values())
+    told = ", ".join(f"{dataset} {margin:+.3f}" for dataset, margin in margins.items())
+    tolerance = TOLERANCES["classification"]
+    verdict = "holds" if abs(middle - 4 * tolerance) <= tolerance and least <= tolerance else "does not hold"
+    return Evidence(source, verdict, f"the best network minus the best of the four: median {middle:+.3f}. {told}")
+
+
+def few_labels_ours(records: Records) -> Iterator[Evidence]:
+    def material(source: str, found: dict[str, Estimate], rivals: str, of: str) -> Evidence:
+        level = sum(each.verdict == "above" and each.mean >= _MATERIAL for each in found.values())
+        return shares(
+            source, level, len(found), f"the best of the four minus the best of {rivals}: {_told(found)}", of=of
+        )
+
+    printed, beyond = other_methods("few-shot")
+    yield material("published", _printed_curves(OURS, printed), "the others", "")
+    for rivals, which, of in (
+        (printed, "the other methods that the paper has figures of", "rivals of the paper"),
+        ([*printed, *beyond], f"these and {', '.join(beyond)}", "all rivals"),
+    ):
+        if found := _few_labels(records, OURS, rivals):
+            yield material("measured", found, which, of)
+
+
+def few_labels_ego(records: Records) -> Iterator[Evidence]:
+    for way, name in product(records.ways("few-shot"), ("AE", "MUSAE")):
+        pair = [f"{name}-EGO"], [name]
+        found = _printed_curves(*pair) if way == "published" else _few_labels(records, *pair, way)
+        if found:
+            gains = sum(each.verdict == "above" for each in found.values())
+            yield shares(way, gains, len(found), f"{name}-EGO minus {name}: {_told(found)}", of=name)
+
+
+def _few_labels(
+    records: Records, first: Iterable[str], second: Iterable[str], way: str | None = None
+) -> dict[str, Estimate]:
+    """By data set, how far the best of some methods is above the best of others, by the mean over k of each draw."""
+    here, found = records.of("few-shot"), {}
+    for dataset in here.values("dataset"):
+        if dataset not in printed_datasets("few-shot"):
+            continue
+        best = []
+        for names in (first, second):
+            cells = product(names, WAYS if way is None else (way,))
+            found_here = [r for name, how in cells if (r := here.get(dataset=dataset, method=name, solver=how))]
+            best += sorted(map(_over_k, found_here), key=lambda each: estimate(each).mean)[-1:]
+        if len(best) == 2:
+            found[dataset] = paired(best[0], best[1])[0]
+    return found
+
+
+def _over_k(record: Record) -> list[list[float]]:
+    """The mean over k of each draw, by fits."""
+    by_k = record["scores"]["micro_f1"].values()
+    mean = np.mean([np.atleast_2d(np.array(scores, dtype=float)) for scores in by_k], axis=0)
+    return [list(map(float, fit)) for fit in mean]
+
+
+def _printed_curves(first: Iterable[str], second: Iterable[str]) -> dict[str, Estimate]:
+    """The same of the paper's curves, which have no errors."""
+    curves: dict[tuple[str, str], list[float]] = {}
+    for row in reference_values("few_shot"):
+        curves.setdefault((row["dataset"], row["method"]), []).append(row["micro_f1"])
+    means = {key: sum(values) / len(values) for key, values in curves.items()}
+    sides = [*first], [*second]
+    found = {}
+    for dataset in dict.fromkeys(dataset for dataset, _ in means):
+        one, two = (max(means[dataset, name] for name in names if (dataset, name) in means) for names in sides)
+        found[dataset] = Estimate(one - two, float("nan"))
+    return found
+
+
+def best_baseline(records: Records) -> Iterator[Evidence]:
+    experiment = "regression"
+    rivals = _unsupervised(experiment)
+    yield tendency("published", _printed_best(experiment, ["MUSAE-EGO"], rivals))
+    for way in records.ways(experiment)[1:]:
+        own = _musae_ego(records, experiment, way)
+        if found := _measured_best(records.of(experiment), experiment, own, rivals):
+            yield tendency(way, found)
+
+
+def ahead_of_attributed(records: Records) -> Iterator[Evidence]:
+    for experiment in METRICS:
+        rivals = [name for name in other_methods(experiment)[0] if _is_attributed(name)]
+        what, of = f"{experiment}, minus the best of {', '.join(rivals)}", experiment
+        yield tendency("published", _printed_best(experiment, ["MUSAE-EGO"], rivals), what, of=of)
+        for way in records.ways(experiment)[1:]:
+            own = _musae_ego(records, experiment, way)
+            if found := _measured_best(records.of(experiment), experiment, own, rivals):
+                yield tendency(way, found, what, of=of, counted=printed_datasets(experiment))
+
+
+def beats_random(records: Records) -> Iterator[Evidence]:
+    printed = [row["micro_f1"] for row in reference_values("transfer")]
+    above = sum(value > _RANDOM for value in printed)
+    yield shares("published", above, len(printed), f"micro-F1 from {min(printed):.3f} to {max(printed):.3f}")
+    for way in records.ways("transfer")[1:]:
+        cells = _transferred(records, way)
+        for metric, than in (("micro_f1", _RANDOM), ("roc_auc", _RANDOM), ("micro_f1", "target_majority_micro_f1")):
+            told = []
+            for r in cells:
+                bar = than if isinstance(than, float) else records.mean(r, than)
+                if not records.mean(r, metric) > bar:
+                    names = (str(r["cell"][key]).removeprefix("twitch-") for key in ("source", "dataset"))
+                    told.append(f"{r['cell']['method']} {' to '.join(names)} {records.mean(r, metric):.3f}")
+            name = f"{metric} above " + (f"{than:g}" if isinstance(than, float) else "the target's commonest class")
+            cells_text = f"{name}" + (f"; not {', '.join(told)}" if told else "")
+            yield shares(way, len(cells) - len(told), len(cells), cells_text, of=name)
+
+
+def near_retrained(records: Records) -> Iterator[Evidence]:
+    tolerance = TOLERANCES["classification"]
+    rows = reference_values("transfer")
+    printed = [row["micro_f1"] - row["retrained_on_target_micro_f1"] for row in rows]
+    yield _near("published", printed, tolerance)
+    for way in records.ways("transfer")[1:]:
+        apart = []
+        for record in _transferred(records, way):
+            cell = record["cell"]
+            if own := records.cell("classification", cell["method"], way, cell["dataset"]):
+                apart.append(records.mean(record, "micro_f1") - records.mean(own, "micro_f1"))
+        if apart:
+            yield _near(way, apart, tolerance)
+
+
+def _near(source: str, apart: Sequence[float], tolerance: float) -> Evidence:
+    near = sum(each >= -tolerance for each in apart)
+    cells = f"{near} of {len(apart)} cells; differences from {min(apart):+.3f} to {max(apart):+.3f}"
+    return Evidence(source, "holds" if near else "does not hold", cells)
+
+
+def _transferred(records: Records, way: str) -> list[Record]:
+    return [r for r in records.of("transfer").all(solver=way, standardize=False) if r["cell"]["method"] in OURS]
+
+
+def linear(records: Records) -> Iterator[Evidence]:
+    for way, varied in product(("published", "sgns", "pmi"), runtime.VARIED):
+        if found := runtime.slopes(records.of("runtime"), varied, way):
+            near, name = sum(abs(each - 1) <= _NEAR for each in found), varied.replace("_", " ")
+            told = f"slopes in {name}: " + ", ".join(f"{each:.2f}" for each in found)
+            yield shares(way, near, len(found), told, of=name)
+
+
+def threads(records: Records) -> Iterator[Evidence]:
+    for way in ("published", "sgns", "pmi"):
+        found = {
+            f"{name} {threads} threads": both[1]
+            for name, threads in product(runtime.METHODS, RUNTIME_THREADS[1:])
+            if (both := runtime.gains(records.of("runtime"), way, name, threads))
+        }
+        if found:
+            told = ", ".join(f"{name} {gain:.2f}" for name, gain in found.items())
+            yield shares(way, sum(gain < _NO_GAIN for gain in found.values()), len(found), f"times as quick: {told}")
+
+
+def links(first: str, rivals: tuple[str, ...], *, matches: bool = False) -> Judge:
+    def judge(records: Records) -> Iterator[Evidence]:
+        here = records.of("link-prediction")
+        for way in records.ways("link-prediction")[1:]:
+            found = {}
+            for dataset in here.values("dataset"):
+                one = here.get(dataset=dataset, method=first, solver=way)
+                two = [r for name in rivals if (r := here.get(dataset=dataset, method=name, solver=way))]
+                if one and two:
+                    best = max(map(_best_operator, two), key=lambda scores: estimate(scores).mean)
+                    found[dataset] = paired(_best_operator(one), best, TEST_SHARES["link-prediction"])[0]
+            if found and matches:
+                level = sum(each.verdict != "below" for each in found.values())
+                yield shares(way, level, len(found), f"area under the ROC curve by the best operator: {_told(found)}")
+            elif found:
+                yield tendency(way, found, "area under the ROC curve by the best operator")
+
+    return judge
+
+
+def _best_operator(record: Record) -> list[float]:
+    """Scores of the operator that is best for these vectors; not that of degrees, which needs none."""
+    areas = record["scores"]["roc_auc"]
+    trained = [values for name, values in areas.items() if name != "preferential_attachment"]
+    return max(trained, key=lambda values: estimate(values).mean)
+
+
+def _is_attributed(name: str) -> bool:
+    return bool(METHODS[name].build().uses_features)
+
+
+def _unsupervised(experiment: str) -> list[str]:
+    """Other methods of the paper's table that learn without labels."""
+    rows = reference_values(experiment)
+    return [*dict.fromkeys(r["method"] for r in rows if r["method"] not in (*OURS, *SUPERVISED_ROWS))]
+
+
+def _in_order(experiment: str) -> list[str]:
+    return [*dict.fromkeys(row["dataset"] for row in reference_values(experiment))]
+
+
+def _highest(experiment: str, dataset: str, names: Iterable[str]) -> dict[str, Any]:
+    """The paper's row with the highest figure of some methods."""
+    known = {*names}
+    rows = [r for r in reference_values(experiment) if r["dataset"] == dataset and r["method"] in known]
+    return max(rows, key=lambda row: float(row[METRICS[experiment]]))
+
+
+def _printed_best(experiment: str, first: Iterable[str], second: Iterable[str]) -> dict[str, Estimate]:
+    """By data set, how far the highest figure of some methods is above that of others in the paper's table."""
+    metric, sides, found = METRICS[experiment], ([*first], [*second]), {}
+    for dataset in _in_order(experiment):
+        one, two = (published(_highest(experiment, dataset, names), metric) for names in sides)
+        found[dataset] = one.minus(two)
+    return found
+
+
+def _measured_best(here: Measurements, experiment: str, own: Pick, rivals: Iterable[str]) -> dict[str, Estimate]:
+    """How far a record of each data set is above the best of some methods as measured, over the same splits."""
+    metric, names, found = METRICS[experiment], [*rivals], {}
+    for dataset in measured_datasets(experiment, here):
+        one, two = own(dataset), best_of(here, experiment, dataset, names, _RAW)
+        if one and two:
+            found[dataset] = paired(one["scores"][metric], two["scores"][metric], TEST_SHARES[experiment])[0]
+    return found
+
+
+def _musae_ego(records: Records, experiment: str, way: str) -> Pick:
+    return lambda dataset: records.cell(experiment, "MUSAE-EGO", way, dataset)
+
+
+def _told(found: dict[str, Estimate]) -> str:
+    errors = {name: "" if np.isnan(each.error) else f" ± {each.error:.3f}" for name, each in found.items()}
+    return ", ".join(f"{name} {each.mean:+.3f}{errors[name]}" for name, each in found.items())

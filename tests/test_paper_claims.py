@@ -1,0 +1,137 @@
+"""How claims of the paper are judged: by which figures, over which splits, and by which rule."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from test_paper_pages import MACHINE, add, measured, page
+
+from hopscale.paper import reference_values
+from hopscale.paper.estimates import Estimate, paired
+from hopscale.paper.pages import judges
+from hopscale.paper.pages.differences import Records, tendency
+from hopscale.paper.pages.printed_errors import printed_errors
+from hopscale.paper.store import Measurements, records_of
+
+
+def differences(*means):
+    return {str(place): Estimate(mean, 0.01) for place, mean in enumerate(means)}
+
+
+@pytest.mark.parametrize(
+    ("means", "verdict"),
+    [
+        ((0.1, 0.1, 0.0), "holds"),
+        ((0.1, 0.1, 0.1, -0.1), "holds in part"),
+        ((0.1, 0.0, 0.0, 0.0), "holds in part"),
+        ((0.1, 0.0, 0.0, 0.0, 0.0), "not shown"),  # one of five may be chance
+        ((-0.1, 0.0, 0.0, 0.0), "does not hold"),
+        ((-0.1, 0.0, 0.0, 0.0, 0.0), "not shown"),
+        ((0.1, -0.1, 0.0), "mixed"),
+        ((0.01, -0.01), "not shown"),
+    ],
+)
+def test_a_tendency(means, verdict):
+    assert tendency("pmi", differences(*means)).verdict == verdict
+
+
+def test_only_data_sets_of_the_papers_table_are_counted():
+    found = tendency("pmi", differences(0.1, -0.1, -0.1), counted={"0"})
+    assert found.verdict == "holds"
+    assert "clear on 1, reversed on 0 of 1. 0 +0.100" in found.cells
+    assert "not in the paper's tables: 1 -0.100" in found.cells
+
+
+def test_the_margin_of_labels_is_over_the_four_and_the_papers_networks(tmp_path):
+    published = next(judges.margin_of_labels(Records(tmp_path)))
+    table = {(row["method"], row["dataset"]): row["micro_f1"] for row in reference_values("classification")}
+    # Node2Vec is above the four on twitch-pt, and is none of them.
+    assert table["Node2Vec", "twitch-pt"] > max(table[name, "twitch-pt"] for name in ("AE-EGO", "MUSAE-EGO", "AE"))
+    assert f"twitch-pt {table['APPNP', 'twitch-pt'] - table['MUSAE', 'twitch-pt']:+.3f}" in published.cells
+
+    add(tmp_path, 0.80)
+    add(tmp_path, 0.84, method="GCN", solver="labels")
+    add(tmp_path, 0.95, method="SIGN", solver="labels")  # of which the paper has no figure
+    records = records_of(tmp_path, "classification")
+    long = {**records.records()[0], "repeats": 20}
+    long["scores"] = {**long["scores"], "micro_f1": [*long["scores"]["micro_f1"], *[0.5] * 10]}
+    records.append(long)  # more splits of ours: the network has the first ten alone
+    _, found = judges.margin_of_labels(Records(tmp_path))
+    assert "median +0.040" in found.cells
+    assert found.verdict == "does not hold"  # no data set on which it is within one hundredth
+
+
+def add_few_shot(folder, method, scores, *, solver="pmi", dataset="facebook"):
+    cell = {"method": method, "solver": solver, "dataset": dataset, "parameters": {}}
+    record = {"cell": cell, "repeats": len(scores["3"]), "scores": {"micro_f1": scores}, "machine": MACHINE}
+    records_of(folder, "few-shot").append(record)
+
+
+def test_few_labels_are_judged_by_the_mean_over_k_of_each_draw(tmp_path):
+    noise = np.random.default_rng(0).normal(0, 0.05, 40)
+    add_few_shot(tmp_path, "AE", {"3": list(0.4 + noise), "9": list(0.6 + noise)})
+    add_few_shot(tmp_path, "AE-EGO", {"3": list(0.4 + noise + 0.03), "9": list(0.6 + noise - 0.01)})
+    (found,) = [each for each in judges.few_labels_ego(Records(tmp_path)) if each.source == "pmi"]
+    assert found.verdict == "holds"
+    assert "facebook +0.010" in found.cells
+    add_few_shot(tmp_path, "TENE", {"3": list(0.39 + noise), "9": list(0.58 + noise)}, solver="own")
+    first = next(each for each in judges.few_labels_ours(Records(tmp_path)) if each.source == "measured")
+    assert "facebook +0.025" in first.cells
+    assert first.verdict == "holds"
+    add_few_shot(tmp_path, "TADW", {"3": list(0.41 + noise), "9": list(0.59 + noise)}, solver="own")
+    first = next(each for each in judges.few_labels_ours(Records(tmp_path)) if each.source == "measured")
+    assert first.verdict == "does not hold"  # clear, but no two hundredths
+
+
+@pytest.mark.parametrize(("gain", "verdict"), [(0.0, "holds"), (0.05, "does not hold")])
+def test_ego_is_of_benefit_with_several_scales_only_if_one_scale_gains_nothing(tmp_path, gain, verdict):
+    for dataset in ("wiki-chameleon", "wiki-squirrel", "wiki-crocodile"):
+        for method, mean in (("MUSAE", 0.5), ("MUSAE-EGO", 0.6), ("AE", 0.5), ("AE-EGO", 0.5 + gain)):
+            add(tmp_path, mean, experiment="regression", method=method, dataset=dataset)
+    (found,) = [e for e in judges.only_multi_scale_gains_by_ego(Records(tmp_path)) if e.source == "pmi"]
+    assert found.verdict == verdict
+
+
+def test_the_best_baseline_is_the_one_that_was_measured(tmp_path):
+    for dataset in ("wiki-chameleon", "wiki-squirrel", "wiki-crocodile"):
+        add(tmp_path, 0.9, experiment="regression", method="MUSAE-EGO", dataset=dataset)
+        add(tmp_path, 0.95, experiment="regression", method="TENE", solver="own", dataset=dataset)
+    published, found = judges.best_baseline(Records(tmp_path))
+    assert found.verdict == "does not hold"  # although far above every published figure
+    assert "wiki-squirrel -0.050" in found.cells
+    assert "wiki-chameleon +0.055" in published.cells
+
+
+def test_verdicts_of_several_parts_are_told_apart(tmp_path):
+    add(tmp_path, 0.80)
+    add(tmp_path, 0.80, method="AE")
+    add(tmp_path, 0.80, method="AE-EGO")
+    add(tmp_path, 0.90, method="MUSAE-EGO")
+    (row,) = [line for line in page(tmp_path, "claims").splitlines() if line.startswith("| [Multi-scale")][:1]
+    assert "pmi: not shown (MUSAE), holds (MUSAE-EGO)" in row
+
+
+def test_printed_errors_say_of_how_many_splits_they_are(tmp_path):
+    rows = {row["dataset"]: row for row in reference_values("classification") if row["method"] == "MUSAE"}
+    deviation = rows["cora"]["standard_error"] * math.sqrt(25)
+    scores = [0.85 + deviation / math.sqrt(2), 0.85 - deviation / math.sqrt(2)]  # of that deviation
+    cell = {"method": "MUSAE", "solver": "pmi", "dataset": "cora", "standardize": False, "parameters": {}}
+    record = {"cell": cell, "repeats": 2, "scores": {"micro_f1": scores}, "machine": MACHINE}
+    records_of(tmp_path, "classification").append(record)
+    text = " ".join(printed_errors("classification", measured(tmp_path)))
+    assert "are of fewer: cora 25 (medians" in text
+    assert "2.0 times in the median" in text  # the root of 100 / 25
+    assert printed_errors("classification", Measurements([])) == []
+
+
+def test_solvers_are_compared_over_the_same_splits(tmp_path):
+    add(tmp_path, 0.800, dataset="cora")
+    add(tmp_path, 0.801, dataset="cora", solver="sgns")
+    add(tmp_path, 0.70, dataset="pubmed")
+    add(tmp_path, 0.60, dataset="pubmed", solver="sgns")
+    one, two = (Records(tmp_path).cell("classification", "MUSAE", way, "cora") for way in ("pmi", "sgns"))
+    assert paired(one["scores"]["micro_f1"], two["scores"]["micro_f1"])[0].error < 1e-9
+    text = page(tmp_path, "summary")
+    assert "clearly higher by `pmi` on pubmed, and by `sgns` on cora" in text
