@@ -91,11 +91,9 @@ def conclusion(records: list[dict[str, Any]]) -> str:
     return (
         f"{best} gains most, {gains[best]:+.3f} in the mean; "
         f"{', '.join(f'{way} {gains[way]:+.3f}' for way in ways if way != best)}. "
-        f"What EGO adds with {max(SAMPLES)} nodes of each class: {told}. So the cause is the weight of rare "
-        "features: a node "
-        "as a feature of its own is the rarest there is, PMI gives it the largest entries, and a factorisation "
-        "with equal "
-        "weights spends its dimensions on them."
+        f"What EGO adds with {max(SAMPLES)} nodes of each class: {told}. On this data set it points to the weight of "
+        "rare features: a node as a feature of its own is the rarest there is, PMI gives it the largest entries, and a "
+        "factorisation with equal weights spends its dimensions on them."
     )
 
 

@@ -7,6 +7,7 @@ stands in code, links and generated blocks is no prose.
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from functools import cache
@@ -19,6 +20,7 @@ from hopscale.paper.estimates import PAPER_SPLITS, TEST_SHARES, estimate
 from hopscale.paper.pages.headline import TOLERANCES
 from hopscale.paper.store import Measurements, records_of
 from hopscale.supervised import SUPERVISED
+from hopscale.tasks import node_classification
 
 ROOT = Path(__file__).resolve().parents[1]
 PAPER = ROOT / "docs" / "paper"
@@ -150,6 +152,21 @@ def constant(program: str, name: str) -> Any:
     raise KeyError(name)
 
 
+def evaluation(setting: str) -> Any:
+    """A setting of the classifier that scores vectors, by default."""
+    return inspect.signature(node_classification).parameters[setting].default
+
+
+def by_base(base: str) -> float:
+    """What R² of raw vectors gains, in the mean, by another base of the logarithm than the natural one."""
+    records = [record for record in _results("open_questions") if "base" in record and not record["standardize"]]
+    means = {
+        each: sum(r["score"] for r in records if r["base"] == each) / sum(r["base"] == each for r in records)
+        for each in ("natural", base)
+    }
+    return float(means[base] - means["natural"])
+
+
 @cache
 def _measurements(experiment: str) -> Measurements:
     return Measurements(records_of(PAPER, experiment).records())
@@ -170,6 +187,7 @@ _KNOWN = {
     each.__name__: each
     for each in (
         parameter, network, published, best_published, methods_published, commonest_class, nodes_tested, rivals,
-        rivals_setting, rivals_splits, searched_gains, score_deviation, result, constant, min, max, abs, sum, len,
+        rivals_setting, rivals_splits, searched_gains, score_deviation, result, constant, evaluation, by_base,
+        min, max, abs, sum, len,
     )
 } | {"TOLERANCES": TOLERANCES, "PAPER_SPLITS": PAPER_SPLITS}  # fmt: skip
