@@ -174,7 +174,8 @@ def _solvers(records: Records) -> Iterator[str]:
         yield f"{len(reduced)} of {len(sgns)} cells of skip-gram of our four have fewer walks than the paper's (†)."
     single = [record for record in sgns if record.get("fits", 1) == 1]
     if single:
-        yield f"In {len(single)} of the {len(sgns)} the error knows nothing of the fit, of which there is one."
+        which = "In all" if len(single) == len(sgns) else f"In {len(single)}"
+        yield f"{which} of the {len(sgns)} the error knows nothing of the fit, of which there is one."
 
 
 def _text_models(records: Records) -> Iterator[str]:
