@@ -28,10 +28,10 @@ RULE = (
     "shown, on either side."
 )
 PUBLISHED = (
-    "Differences of ours are over the same splits; where a method was fitted once, their errors know nothing of the fit. "
-    "Whether the paper's methods shared theirs is not known: errors of "
-    "published differences are those of independent figures, larger than they would be over the same splits. So *not "
-    "shown* says of published figures that what is printed cannot show it, and not that it is wrong."
+    "Differences of ours are over the same splits; where a method was fitted once, their errors know nothing of the "
+    "fit. Whether the paper's methods shared theirs is not known: errors of published differences are those of "
+    "independent figures, larger than they would be over the same splits. So *not shown* says of published figures "
+    "that what is printed cannot show it, and not that it is wrong."
 )
 _ENOUGH = 1 / 4  # of the data sets: what is clear on fewer may be chance
 
