@@ -11,13 +11,13 @@ from click.testing import CliRunner
 
 import hopscale
 from hopscale.cli.commands import hopscale as command
-from hopscale.exceptions import ParameterError
+from hopscale.exceptions import FileFormatError, ParameterError
 from hopscale.paper import Options, render, reproduce, runner, sources
 from hopscale.paper import options as options_module
 from hopscale.paper.fits import Fit
 from hopscale.paper.machine import cores
 from hopscale.paper.pages import mixed_sources
-from hopscale.paper.store import Measurements, Store, records_of
+from hopscale.paper.store import Agreements, Measurements, Store, records_of
 
 PACKAGE = Path(hopscale.__file__).parent
 MACHINE = {"processor": "p", "cores": 1, "python": "3", "versions": {}}
@@ -168,3 +168,84 @@ def test_the_command_refuses_to_mix(tmp_path):
     assert not (tmp_path / "out" / "classification.md").exists()
     assert CliRunner().invoke(command, ["reproduce", "classification", "--only-render", *folders]).exit_code == 0
     assert (tmp_path / "out" / "classification.md").exists()
+
+
+class TestAgreements:
+    """Other code that measures the same, as far as cells that are drawn at random can tell."""
+
+    pytestmark = pytest.mark.usefixtures("small_world")
+
+    def again(self, tmp_path, count, **changes):
+        said = []
+        failures = runner.measure_again(
+            ["classification"], asked(tmp_path, **changes), tmp_path, count, say=said.append
+        )
+        return failures, said
+
+    def test_let_records_of_both_count_as_one(self, tmp_path, other_code):
+        reproduce(["classification"], asked(tmp_path), tmp_path)
+        before = sources.sources()
+        other_code("abc")
+        failures, said = self.again(tmp_path, 1)
+        assert failures == []
+        assert said[-1] == f"this code agrees with sources {before}: their records count as one"
+        said = []
+        reproduce(["classification"], asked(tmp_path, methods=("AE", "MUSAE")), tmp_path, say=said.append)
+        assert said[0] == "2 of 4 cells are there, 2 to measure"
+        assert mixed_sources(["classification"], tmp_path) is None
+        render(["classification"], tmp_path)
+        page = (tmp_path / "classification.md").read_text(encoding="utf-8")
+        assert f"4 cells were measured by sources `{before}`" in page
+        assert "Sources `abc` measured 1 of all cells again, alike." in page
+        assert "‡" not in page
+
+    def test_are_not_written_down_where_a_score_differs(self, tmp_path, other_code):
+        reproduce(["classification"], asked(tmp_path), tmp_path)
+        path = records_of(tmp_path, "classification").path
+        records = [json.loads(line) for line in path.read_text().splitlines()]
+        for each in records:
+            each["scores"]["micro_f1"][0] += 1e-9
+        path.write_text("".join(json.dumps(each) + "\n" for each in records))
+        other_code("abc")
+        failures, _ = self.again(tmp_path, 2)
+        assert len(failures) == 2
+        assert Agreements(tmp_path).lines() == []
+
+    def test_need_a_cell_of_each_experiment_and_solver(self, tmp_path, other_code):
+        both = {"solvers": ("pmi", "sgns"), "fits": 1}
+        both["parameters"] = {"dimensions": 8}
+        reproduce(["classification"], asked(tmp_path, **both), tmp_path)
+        other_code("abc")
+        failures, said = self.again(tmp_path, 1, **both)
+        assert failures == []
+        assert "1 more cells would tell" in said[-1]
+        assert Agreements(tmp_path).lines() == []
+        self.again(tmp_path, 2, **both)
+        assert len(Agreements(tmp_path).lines()[0]["cells"]) == 2
+
+    def test_lead_through_others_to_the_oldest(self, tmp_path):
+        agreements = Agreements(tmp_path)
+        for older, newer in (("b", "c"), ("a", "b"), ("x", "y"), ("c", "a")):  # the last one closes a circle
+            agreements.add(older, newer, ["cell"])
+        assert agreements.first("y") == "x"
+        assert agreements.first(None) is None
+        assert len({agreements.first(code) for code in "b"}) == 1
+        agreements.path.write_text('{"sources": ["a", "b"], "cells": []}\n{"sources": ["b", "c"], "cells": []}\n')
+        assert [agreements.first(code) for code in "abcd"] == ["a", "a", "a", "d"]
+
+    def test_are_not_about_seconds(self, tmp_path):
+        store = records_of(tmp_path, "runtime")
+        cell = {"method": "AE", "solver": "pmi", "varied": "nodes", "nodes": 64, "threads": 1}
+        store.append({"cell": cell, "repeats": 1, "scores": {"seconds": [1.0]}, "sources": "abc", "machine": MACHINE})
+        Agreements(tmp_path).add("old", "abc", ["cell"])
+        assert store.records()[0]["sources"] == "abc"
+        store = records_of(tmp_path, "classification")
+        store.append(record("abc"))
+        assert store.records()[0]["sources"] == "old"
+
+    def test_a_foreign_line_is_named(self, tmp_path):
+        agreements = Agreements(tmp_path)
+        agreements.add("a", "b", [])
+        agreements.path.write_text(agreements.path.read_text() + '{"sources": ["a"]}\n')
+        with pytest.raises(FileFormatError, match="line 2"):
+            agreements.first("b")

@@ -78,7 +78,8 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
     "--again",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Record nothing: measure N cells of the records again, drawn at random, and fail unless scores are the same.",
+    help="Measure N cells of the records again, drawn at random, and fail unless scores are the same. If other code "
+    "made them and enough are, it is written down that both agree, and their records count as one.",
 )
 @click.option("--only-render", is_flag=True, help="Measure nothing: write tables and figures of the records there are.")
 @with_console
@@ -100,7 +101,7 @@ def reproduce(
     hopscale reproduce classification --data FOLDER
     hopscale reproduce all --splits 10
     hopscale reproduce few-shot --models MUSAE,AE --datasets facebook
-    hopscale reproduce all --again 20
+    hopscale reproduce all --again 24
 
     EXPERIMENT is one or more of classification, few-shot, regression, transfer, runtime, densification,
     theory, link-prediction, attribute-inference, or all.
@@ -108,7 +109,8 @@ def reproduce(
     Every measurement is appended to OUTPUT/records as a line of JSON as soon as it is made. What is there is not
     measured again: stop it whenever you like, the next run goes on. Tables and plots are written to OUTPUT at the end.
     Records carry a hash of the code that made them. What older code measured is measured again, as far as it is asked
-    for; pages of records by different code are not written, unless by --only-render, which marks them.
+    for; pages of records by different code are not written, unless by --only-render, which marks them. If a change has
+    left scores as they were, --again can show it, and nothing has to be measured again.
     """
     from hopscale.datasets.fetching import cache_folder
     from hopscale.paper import Options, render

@@ -22,7 +22,7 @@ from hopscale.paper.machine import machine
 from hopscale.paper.methods import method
 from hopscale.paper.options import SUITABLE, Cell, Options
 from hopscale.paper.sources import sources
-from hopscale.paper.store import Record, identity, records_of, whatever_seed
+from hopscale.paper.store import Agreements, Record, comparable, identity, records_of, whatever_seed
 from hopscale.paper.supervised import supervised_model
 
 __all__ = ["describe", "measure_again", "reproduce"]
@@ -61,13 +61,13 @@ def reproduce(
         Failed cells with the reason, such as a data set that cannot be downloaded. The others are measured.
     """
     _check(experiments, options)
-    waiting, total = [], 0
+    waiting, total, here = [], 0, Agreements(folder).first(sources())
     for experiment in dict.fromkeys(experiments):
         store, cells = records_of(folder, experiment), _cells(experiment, options)
         store.check_writable()  # before any long computation
         records = {identity(record["cell"]): record for record in store.fits()}
         each = {identity(cell.what): cell for cell in cells}  # methods may be listed twice
-        waiting += [(store, cell) for key, cell in each.items() if not _is_measured(cell, records.get(key))]
+        waiting += [(store, cell) for key, cell in each.items() if not _is_measured(cell, records.get(key), here)]
         total += len(cells)
     if not total:
         raise ParameterError(
@@ -111,9 +111,14 @@ def measure_again(
 ) -> list[str]:
     """Measure cells once more, drawn at random, with new fits, and return those whose scores are not the same.
 
-    Cells are drawn among those that this code has measured with these options; seconds are not compared.
+    Cells are drawn among the records that these options ask for, whichever code made them; first one of each experiment
+    and solver, then any. Seconds are not compared. Where other code made records, all that were drawn are the same, and
+    there is one of each of its experiments and solvers, it is written down that both codes agree: from then on they
+    count as one.
     """
     _check(experiments, options)
+    agreements = Agreements(folder)
+    here = agreements.first(sources())
     with TemporaryDirectory() as new:
         known: list[tuple[Cell, Record]] = []
         for experiment in dict.fromkeys(experiments):
@@ -123,31 +128,55 @@ def measure_again(
             known += [(cell, record) for cell, record in found if record and _is_same_size(cell, record)]
         if not known:
             raise ParameterError(
-                f"there is nothing to measure again: no record in {folder / 'records'} is of this code"
+                f"there is nothing to measure again: no record in {folder / 'records'} is of these cells, with as many "
+                "repeats and a hash of the code that made it"
             )
-        differences = []
-        for place in np.random.default_rng().permutation(len(known))[:count].tolist():
-            cell, record = known[place]
+        drawn, differences = _drawn(known, count), []
+        for cell, record in drawn:
             scores = json.loads(json.dumps(cell.measure()["scores"]), parse_constant=lambda _: None)
-            same = _without_seconds(scores) == _without_seconds(record["scores"])
+            same = comparable(scores) == comparable(record["scores"])
             say(f"{describe(cell.what)}: {'the same' if same else 'differs'}")
             differences += [] if same else [f"{describe(cell.what)}: scores differ from those of the record"]
+    for code in dict.fromkeys(record["sources"] for _, record in drawn):
+        if differences or code == here:
+            continue
+        mine = [cell for cell, record in drawn if record["sources"] == code]
+        missing = {_kind(cell) for cell, record in known if record["sources"] == code} - {_kind(each) for each in mine}
+        if missing:
+            say(f"{len(missing)} more cells would tell whether this code agrees with sources {code}: ask for more")
+        else:
+            agreements.add(code, sources(), [describe(cell.what) for cell in mine])
+            say(f"this code agrees with sources {code}: their records count as one")
     return differences
 
 
+def _drawn(known: Sequence[tuple[Cell, Record]], count: int) -> list[tuple[Cell, Record]]:
+    """So many cells at random, first one of each code, experiment and solver."""
+    mixed = [known[place] for place in np.random.default_rng().permutation(len(known)).tolist()]
+    firsts = {(record["sources"], _kind(cell)): (cell, record) for cell, record in reversed(mixed)}
+    chosen = {id(cell) for cell, _ in firsts.values()}
+    return [*firsts.values(), *(each for each in mixed if id(each[0]) not in chosen)][:count]
+
+
+def _kind(cell: Cell) -> tuple[Any, Any]:
+    return cell.what["experiment"], cell.what.get("solver")
+
+
 def _is_same_size(cell: Cell, record: Record) -> bool:
-    """Whether a record of scores has exactly what a cell would measure now."""
-    same = record["repeats"] == cell.repeats and _is_measured(cell, record)
-    return same and bool(_without_seconds(record["scores"]))
+    """Whether a record of scores, by code that is known, has exactly what a cell would measure now."""
+    known = record.get("sources") is not None and record["repeats"] == cell.repeats
+    return known and bool(comparable(record["scores"]))
 
 
-def _without_seconds(scores: dict[str, Any]) -> dict[str, Any]:
-    return {metric: values for metric, values in scores.items() if metric != "seconds"}
+def _is_measured(cell: Cell, record: Record | None, here: str | None) -> bool:
+    """Whether there is a record of a cell with as many repeats as are asked for, by the code as it is.
 
-
-def _is_measured(cell: Cell, record: Record | None) -> bool:
-    """Whether there is a record of a cell, by the code as it is, with as many repeats as are asked for."""
-    return record is not None and record.get("sources") == sources() and bool(record["repeats"] >= cell.repeats)
+    Scores may be those of code that it agrees with, ``here`` the first of them; seconds are its own.
+    """
+    if record is None:
+        return False
+    code = here if comparable(record["scores"]) else sources()
+    return record.get("sources") == code and bool(record["repeats"] >= cell.repeats)
 
 
 def _cells(experiment: str, options: Options) -> list[Cell]:

@@ -10,7 +10,7 @@ import csv
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,11 @@ from hopscale.atomic import check_writable, wait_for_lock
 from hopscale.exceptions import FileFormatError, OutputError
 
 __all__ = [
+    "Agreements",
     "Measurements",
     "Record",
     "Store",
+    "comparable",
     "contains",
     "identity",
     "records_of",
@@ -57,6 +59,40 @@ def contains(record: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return bool(record["repeats"] > other["repeats"]) and record.get("sources") == other.get("sources")
 
 
+class Agreements:
+    """Which codes measure the same: pairs of hashes whose scores were compared, lines of ``records/agreements.jsonl``.
+
+    Any change of a file that computes makes other code of it, a comment as well. Where cells that other code had
+    measured were measured once more, drawn at random from all experiments and solvers, and all scores were the same,
+    both count as one, but for seconds. A line has the pair ``sources``, the older one first, and ``cells``, what was
+    compared.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "records" / "agreements.jsonl"
+
+    def lines(self) -> list[Record]:
+        """All agreements, in the order in which they were found."""
+        return list(_lines(self.path, lambda line: [str(code) for code in line["sources"]][1]))
+
+    def add(self, older: str, newer: str, cells: Sequence[str]) -> None:
+        """Say that two codes agree in these cells."""
+        _append(self.path, {"sources": [older, newer], "cells": list(cells)})
+
+    def first(self, code: str | None) -> str | None:
+        """The oldest code that a code agrees with, directly or through others; itself if there is none.
+
+        >>> Agreements(Path("nowhere")).first("abc")
+        'abc'
+        """
+        older = {line["sources"][1]: line["sources"][0] for line in self.lines()}
+        passed = {code}
+        while code in older and older[code] not in passed:
+            code = older[code]
+            passed.add(code)
+        return code
+
+
 class Store:
     """The records of one experiment, in one file.
 
@@ -70,8 +106,8 @@ class Store:
     several runs or machines count together once their lines are in one file.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, agreements: Agreements | None = None) -> None:
+        self.path, self._agreements = path, agreements
 
     def records(self) -> list[Record]:
         """The record of every cell that counts, in the order in which cells were first measured.
@@ -104,16 +140,12 @@ class Store:
         ]
 
     def _lines(self) -> Iterator[Record]:
-        lines = self.path.read_text(encoding="utf-8").split("\n") if self.path.exists() else []
-        for number, line in enumerate(lines[:-1], start=1):
-            try:
-                record = json.loads(line)
-                dict(record["cell"]), int(record["repeats"])
-            except (ValueError, KeyError, TypeError) as error:
-                raise FileFormatError(
-                    f"{self.path}, line {number}: this is no record of an experiment ({error}); remove the line "
-                    "or choose another folder"
-                ) from error
+        same: dict[str | None, str | None] = {}
+        for record in _lines(self.path, lambda record: (dict(record["cell"]), int(record["repeats"]))):
+            code = record.get("sources")
+            if code is not None and self._agreements and comparable(record["scores"]):
+                same[code] = same[code] if code in same else self._agreements.first(code)
+                record["sources"] = same[code]
             yield record
 
     def check_writable(self) -> None:
@@ -123,21 +155,49 @@ class Store:
 
     def append(self, record: Record) -> None:
         """Append a record as one line, and wait until it is on disk."""
-        line = (json.dumps(record, allow_nan=False) + "\n").encode()
+        _append(self.path, record)
+
+
+def comparable(scores: Mapping[str, Any]) -> dict[str, Any]:
+    """Scores that are the same whenever the same code measures them: all but seconds.
+
+    >>> comparable({"seconds": [0.5], "r2": [0.25]})
+    {'r2': [0.25]}
+    """
+    return {metric: values for metric, values in scores.items() if metric != "seconds"}
+
+
+def _lines(path: Path, check: Callable[[Any], object]) -> Iterator[Record]:
+    """Lines of JSON, the last one of which may have been cut off; ``check`` fails for what is none of these records."""
+    lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
+    for number, line in enumerate(lines[:-1], start=1):
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a+b") as file:
-                wait_for_lock(file)  # another process may be appending: its line only looks incomplete
-                if file.seek(0, os.SEEK_END) > 0:
-                    file.seek(-1, os.SEEK_END)
-                    if file.read(1) != b"\n":  # drop an incomplete line
-                        file.seek(0)
-                        file.truncate(file.read().rfind(b"\n") + 1)
-                file.write(line)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise OutputError(f"cannot write {str(self.path)!r}: {error.strerror}") from error
+            record = json.loads(line)
+            check(record)
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise FileFormatError(
+                f"{path}, line {number}: this is no record of an experiment ({error}); remove the line "
+                "or choose another folder"
+            ) from error
+        yield record
+
+
+def _append(path: Path, record: Record) -> None:
+    line = (json.dumps(record, allow_nan=False) + "\n").encode()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b") as file:
+            wait_for_lock(file)  # another process may be appending: its line only looks incomplete
+            if file.seek(0, os.SEEK_END) > 0:
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":  # drop an incomplete line
+                    file.seek(0)
+                    file.truncate(file.read().rfind(b"\n") + 1)
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise OutputError(f"cannot write {str(path)!r}: {error.strerror}") from error
 
 
 def _is_of_a_fit(record: Mapping[str, Any]) -> bool:
@@ -177,7 +237,7 @@ def _together(scores: Sequence[Any]) -> Any:
 
 def records_of(folder: Path, experiment: str) -> Store:
     """The store of an experiment's records in a folder."""
-    return Store(folder / "records" / f"{experiment}.jsonl")
+    return Store(folder / "records" / f"{experiment}.jsonl", Agreements(folder))
 
 
 class Measurements:

@@ -12,7 +12,7 @@ from hopscale.atomic import replacing
 from hopscale.checks import choice
 from hopscale.paper.pages import claims, curves, runtime, scores, summary, supervised, tables
 from hopscale.paper.pages.layout import draw, explained_marks
-from hopscale.paper.store import Measurements, Record, records_of
+from hopscale.paper.store import Agreements, Measurements, Record, records_of
 
 __all__ = ["mixed_sources", "render"]
 
@@ -60,7 +60,10 @@ def render(experiments: Sequence[str], folder: Path) -> list[Path]:
         drawn = draw(plot, measurements, folder / "figures" / experiment) if plot else []
         lines = [f"# {experiment.capitalize().replace('-', ' ')}", "", *page(measurements, folder)]
         lines += ["", f"![{experiment}](figures/{experiment}.svg)"] if drawn else []
-        written += [*drawn, _write(folder / f"{experiment}.md", [*lines, "", *_footer(measurements, store.fits())])]
+        written += [
+            *drawn,
+            _write(folder / f"{experiment}.md", [*lines, "", *_footer(measurements, store.fits(), Agreements(folder))]),
+        ]
     if {folder / "classification.md", folder / "regression.md"} & set(written):
         written.append(_write(folder / "overview.md", scores.overview(folder)))
         if lines := supervised.predictors(folder):
@@ -76,7 +79,8 @@ def mixed_sources(experiments: Sequence[str], folder: Path) -> str | None:
     records: list[Record] = []
     for experiment in experiments:
         records += records_of(folder, experiment).records()
-    groups = Counter(record.get("sources") for record in records).most_common()
+    agreements = Agreements(folder)
+    groups = Counter(agreements.first(record.get("sources")) for record in records).most_common()
     if len(groups) < 2:
         return None
     others = ", ".join(f"{count} by {_named(name)}" for name, count in groups)
@@ -97,7 +101,7 @@ def _write(path: Path, lines: Sequence[str]) -> Path:
     return path
 
 
-def _footer(measurements: Measurements, fits: Sequence[Record]) -> list[str]:
+def _footer(measurements: Measurements, fits: Sequence[Record], agreements: Agreements) -> list[str]:
     """Meaning of marks, which code measured what, machines and versions: several fits of a cell may be of several."""
     marks = explained_marks(measurements.records)
     sources = []
@@ -106,6 +110,11 @@ def _footer(measurements: Measurements, fits: Sequence[Record]) -> list[str]:
         commits = sorted({record["machine"]["commit"] for record in of if "commit" in record["machine"]})
         at = f" (commit {', '.join(commits)})" if commits else ""
         sources.append(f"{count} cells were measured by {_named(name)}{at}.")
+        for line in agreements.lines():
+            if line["sources"][0] == name:
+                sources[-1] += (
+                    f" Sources `{line['sources'][1]}` measured {len(line['cells'])} of all cells again, alike."
+                )
     machines = []
     for m in (record["machine"] for record in fits):
         versions = ", ".join(f"{name} {version}" for name, version in m["versions"].items())
