@@ -359,7 +359,7 @@ class TestPages:
         assert f"0.800† ± {0.1 * 1.5**0.5:.3f} (AE, sgns)" in page
         assert "1 or 2 splits." in page
         overview = (tmp_path / "overview.md").read_text(encoding="utf-8")
-        assert "(1.0 s†)" in overview
+        assert "0.800† / 0.700†° ± " in overview
         assert "(seconds to fit on 1 thread)" in overview
         assert all("† with `window=2` instead of the paper's value." in text for text in (page, overview))
 

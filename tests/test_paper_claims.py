@@ -11,8 +11,9 @@ from test_paper_pages import MACHINE, add, measured, page
 from hopscale.paper import reference_values
 from hopscale.paper.estimates import Estimate, paired
 from hopscale.paper.pages import judges
-from hopscale.paper.pages.differences import Records, tendency
+from hopscale.paper.pages.differences import tendency
 from hopscale.paper.pages.printed_errors import printed_errors
+from hopscale.paper.pages.records import Records
 from hopscale.paper.store import Measurements, records_of
 
 

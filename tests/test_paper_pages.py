@@ -7,8 +7,9 @@ import pytest
 
 from hopscale.paper import reference_values, render
 from hopscale.paper.pages import runtime
-from hopscale.paper.pages.differences import Records, tendency
+from hopscale.paper.pages.differences import tendency
 from hopscale.paper.pages.headline import one_setting, others_ahead, shortfalls, verdicts
+from hopscale.paper.pages.records import Records
 from hopscale.paper.store import Measurements, records_of
 
 MACHINE = {"processor": "p", "cores": 1, "python": "3", "versions": {}}

@@ -151,7 +151,7 @@ def test_pages_mark_what_other_code_measured(tmp_path):
     assert marks == {"AE": "", "MUSAE": "", "AE-EGO": "‡"}
     render(["classification"], tmp_path)
     page = (tmp_path / "classification.md").read_text(encoding="utf-8")
-    assert "‡ measured by other sources than most cells: 1 of 3." in page
+    assert "‡ measured by other code than most cells of all pages: 1 of 3." in page
     assert "2 cells were measured by sources `abc`." in page
     assert "1 cells were measured by sources that were not recorded." in page
 
@@ -159,7 +159,7 @@ def test_pages_mark_what_other_code_measured(tmp_path):
 @pytest.mark.usefixtures("small_world")
 def test_the_command_refuses_to_mix(tmp_path):
     records_of(tmp_path / "out", "classification").append(record("abc", "MUSAE"))
-    assert mixed_sources(["classification"], tmp_path / "out") is None
+    assert mixed_sources(tmp_path / "out") is None
     arguments = ["reproduce", "classification", "-m", "AE", "-s", "pmi", "--splits", "2", "-p", "dimensions=8"]
     folders = ["--cache", str(tmp_path / "cache"), "-o", str(tmp_path / "out")]
     result = CliRunner().invoke(command, [*arguments, *folders])
@@ -192,7 +192,7 @@ class TestAgreements:
         said = []
         reproduce(["classification"], asked(tmp_path, methods=("AE", "MUSAE")), tmp_path, say=said.append)
         assert said[0] == "2 of 4 cells are there, 2 to measure"
-        assert mixed_sources(["classification"], tmp_path) is None
+        assert mixed_sources(tmp_path) is None
         render(["classification"], tmp_path)
         page = (tmp_path / "classification.md").read_text(encoding="utf-8")
         assert f"4 cells were measured by sources `{before}`" in page

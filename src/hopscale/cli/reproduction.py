@@ -137,7 +137,7 @@ def reproduce(
         return 1 if failures else 0
     if not only_render:
         failures = run(chosen, options, output, say=console.say, progress=not console.quiet)
-    mixed = None if only_render else mixed_sources(chosen, output)
+    mixed = None if only_render else mixed_sources(output)
     failures += [mixed] if mixed else []
     written = [] if mixed else [str(path) for path in render(chosen, output)]
     if not (written or mixed):

@@ -36,21 +36,32 @@ Scores = Sequence[Any]  # one per split; or such a list for each fit
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and its standard error, which is NaN where nothing is known of it."""
+    """A mean and its standard error, which is NaN where nothing is known of it; signs that a page shows beside it."""
 
     mean: float
     error: float
+    marks: str = ""
 
     def __str__(self) -> str:
-        return f"{self.mean:.3f}" + ("" if math.isnan(self.error) else f" ± {self.error:.3f}")
+        return f"{self.mean:.3f}{self.marks}" + ("" if math.isnan(self.error) else f" ± {self.error:.3f}")
 
     def minus(self, other: Estimate) -> Estimate:
         """The difference of two that were estimated independently of each other.
 
-        >>> Estimate(0.75, 0.03).minus(Estimate(0.5, 0.04))
-        Estimate(mean=0.25, error=0.05)
+        >>> str(Estimate(0.75, 0.03).minus(Estimate(0.5, 0.04, "†")))
+        '0.250† ± 0.050'
         """
-        return Estimate(self.mean - other.mean, math.hypot(self.error, other.error))
+        marks = "".join(dict.fromkeys(self.marks + other.marks))
+        return Estimate(self.mean - other.mean, math.hypot(self.error, other.error), marks)
+
+    @property
+    def signed(self) -> str:
+        """The same with a sign before the number: of a difference.
+
+        >>> Estimate(0.25, math.nan).signed
+        '+0.250'
+        """
+        return ("+" if self.mean >= 0 else "") + str(self)
 
     @property
     def in_errors(self) -> float:

@@ -245,19 +245,28 @@ class Measurements:
 
     Records with the paper's parameters come before those with others. Each has ``marks``, which a page shows beside its
     figures: † for other parameters than the paper's, ° for fewer repeats than other cells of the experiment have, ‡ for
-    other ``sources`` than those of most cells.
+    other ``sources`` than ``code``; by default that of most of these records.
     """
 
-    def __init__(self, records: Iterable[Record]) -> None:
+    def __init__(self, records: Iterable[Record], code: str | None = None) -> None:
         found = sorted(records, key=lambda record: bool(record["cell"].get("parameters")))
         self.sources = Counter(record.get("sources") for record in found).most_common()
         self.repeats = max((record["repeats"] for record in found), default=0)
+        self._code = code or (self.sources[0][0] if found else None)
         self.records = [{**record, "marks": self._marks(record)} for record in found]
 
     def _marks(self, record: Record) -> str:
         marks = "†" if record["cell"].get("parameters") else ""
         marks += "°" if record["repeats"] < self.repeats else ""
-        return marks + ("‡" if record.get("sources") != self.sources[0][0] else "")
+        return marks + ("‡" if record.get("sources") != self._code else "")
+
+    @property
+    def shown(self) -> list[Record]:
+        """Of records that differ in their parameters alone the first one, which :meth:`get` finds."""
+        first: dict[str, Record] = {}
+        for record in self.records:
+            first.setdefault(identity({k: v for k, v in record["cell"].items() if k != "parameters"}), record)
+        return [*first.values()]
 
     def all(self, **what: Any) -> list[Record]:
         """The records whose cells have these values."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,12 +11,13 @@ from hopscale.atomic import replacing
 from hopscale.checks import choice
 from hopscale.paper.pages import claims, curves, runtime, scores, summary, supervised, tables
 from hopscale.paper.pages.layout import draw, explained_marks
+from hopscale.paper.pages.records import Records
 from hopscale.paper.store import Agreements, Measurements, Record, records_of
 
 __all__ = ["mixed_sources", "render"]
 
-# The lines of a page, from the measurements and its folder; and its plot, where there is one.
-PAGES: dict[str, tuple[Callable[[Measurements, Path], list[str]], Callable[[Measurements, Any], None] | None]] = {
+# The lines of a page, from its measurements and all records of the folder; and its plot, where there is one.
+PAGES: dict[str, tuple[Callable[[Measurements, Records], list[str]], Callable[[Measurements, Any], None] | None]] = {
     "classification": (partial(scores.page, "classification"), None),
     "few-shot": (tables.few_shot_page, tables.few_shot_plot),
     "regression": (partial(scores.page, "regression"), None),
@@ -50,44 +50,42 @@ def render(experiments: Sequence[str], folder: Path) -> list[Path]:
     """
     for experiment in experiments:
         choice("experiments", experiment, PAGES)
-    written = []
+    written, records = [], Records(folder)
     for experiment in experiments:
-        store = records_of(folder, experiment)
-        measurements = Measurements(store.records())
+        measurements = records.of(experiment)
         if not measurements.records:
             continue
         page, plot = PAGES[experiment]
         drawn = draw(plot, measurements, folder / "figures" / experiment) if plot else []
-        lines = [f"# {experiment.capitalize().replace('-', ' ')}", "", *page(measurements, folder)]
+        lines = [f"# {experiment.capitalize().replace('-', ' ')}", "", *page(measurements, records)]
         lines += ["", f"![{experiment}](figures/{experiment}.svg)"] if drawn else []
-        written += [
-            *drawn,
-            _write(folder / f"{experiment}.md", [*lines, "", *_footer(measurements, store.fits(), Agreements(folder))]),
-        ]
+        footer = _footer(measurements, records_of(folder, experiment).fits(), Agreements(folder))
+        written += [*drawn, _write(folder / f"{experiment}.md", [*lines, "", *footer])]
     if {folder / "classification.md", folder / "regression.md"} & set(written):
-        written.append(_write(folder / "overview.md", scores.overview(folder)))
-        if lines := supervised.predictors(folder):
+        written.append(_write(folder / "overview.md", scores.overview(records)))
+        if lines := supervised.predictors(records):
             written.append(_write(folder / "predictors.md", lines))
     if written:
-        written.append(_write(folder / "claims.md", claims.page(folder)))
-        written.append(_write(folder / "summary.md", summary.page(folder)))
+        written.append(_write(folder / "claims.md", claims.page(records)))
+        written.append(_write(folder / "summary.md", summary.page(records)))
     return written
 
 
-def mixed_sources(experiments: Sequence[str], folder: Path) -> str | None:
-    """What is wrong with records of experiments that were not all made by the same code; None if they were."""
-    records: list[Record] = []
-    for experiment in experiments:
-        records += records_of(folder, experiment).records()
-    agreements = Agreements(folder)
-    groups = Counter(agreements.first(record.get("sources")) for record in records).most_common()
-    if len(groups) < 2:
+def mixed_sources(folder: Path) -> str | None:
+    """What is wrong with records in a folder that were not all made by the same code; None if they were.
+
+    All experiments count: some pages are made from the records of several.
+    """
+    codes = Records(folder).codes()
+    if len(set().union(*codes.values())) < 2:
         return None
-    others = ", ".join(f"{count} by {_named(name)}" for name, count in groups)
+    told = "; ".join(
+        f"{experiment} {' and '.join(f'{count} by {_named(code)}' for code, count in counts.most_common())}"
+        for experiment, counts in codes.items()
+    )
     return (
-        f"the records in {folder / 'records'} were made by different code ({others}): measure all of them again, "
-        "in an empty "
-        "folder, or write pages that mark them by --only-render"
+        f"the records in {folder / 'records'} were made by different code ({told}): measure all of them again, in an "
+        "empty folder, or write pages that mark them by --only-render"
     )
 
 
@@ -103,7 +101,7 @@ def _write(path: Path, lines: Sequence[str]) -> Path:
 
 def _footer(measurements: Measurements, fits: Sequence[Record], agreements: Agreements) -> list[str]:
     """Meaning of marks, which code measured what, machines and versions: several fits of a cell may be of several."""
-    marks = explained_marks(measurements.records)
+    marks = explained_marks(measurements.shown)
     sources = []
     for name, count in measurements.sources:
         of = [record for record in fits if record.get("sources") == name]

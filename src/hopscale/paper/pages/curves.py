@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from hopscale.paper.densification import POWERS
 from hopscale.paper.estimates import estimate
 from hopscale.paper.pages.layout import markdown_table, measured_datasets, panels_in_a_row, rounded, table
+from hopscale.paper.pages.records import Records
 from hopscale.paper.store import Measurements, reference_values
 
 _VARIED = ("walk_length", "dimensions")
 
 
-def densification_page(measurements: Measurements, _: Path) -> list[str]:
+def densification_page(measurements: Measurements, _: Records) -> list[str]:
     reference, curves = _published_shares(), _shares(measurements)
     rows = []
     for dataset in measured_datasets("densification", measurements):
@@ -54,7 +54,7 @@ def _published_shares() -> dict[tuple[str, float], float]:
     return {(row["dataset"], row["power"]): row["nonzero_ratio"] for row in reference_values("densification")}
 
 
-def theory_page(measurements: Measurements, _: Path) -> list[str]:
+def theory_page(measurements: Measurements, _: Records) -> list[str]:
     lines = [
         "Root mean square of G·Hᵀ minus the matrix of the paper's theorems (the first of MUSAE, the second of AE), "
         "over that of the matrix: sgns against "

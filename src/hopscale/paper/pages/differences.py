@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 
-from hopscale.paper.estimates import TEST_SHARES, Estimate, estimate, paired, published
-from hopscale.paper.methods import SOLVERS
-from hopscale.paper.pages.layout import METRICS, measured_datasets
-from hopscale.paper.store import Measurements, Record, records_of, reference_values
+from hopscale.paper.estimates import Estimate
+from hopscale.paper.store import reference_values
 
-__all__ = ["PUBLISHED", "RULE", "Evidence", "Records", "clear", "printed_datasets", "shares", "tendency"]
+__all__ = ["PUBLISHED", "RULE", "Evidence", "clear", "everywhere", "printed_datasets", "shares", "tendency", "told"]
 
 RULE = (
     "A difference is *clear* if it is of more than two standard errors, which are corrected for splits that overlap. "
@@ -24,8 +20,9 @@ RULE = (
     "sets and clearly reversed on none. It **holds in part** if they are clear on a quarter or more and reversed on "
     "fewer, **does not hold** if they are reversed on a quarter or more and clear on fewer, and is **mixed** if as "
     "many are clear as reversed. Else it is **not shown**. Data sets that the paper's tables do not have are told, and "
-    "not counted. Other claims say their rule. Where the best of several is compared, it was chosen by the scores "
-    "shown, on either side."
+    "not counted. A claim that is said of every data set or cell **does not hold** if one of them is clearly against "
+    "it. Other claims say their rule. Where the best of several is compared, it was chosen by the scores shown, on "
+    "either side."
 )
 PUBLISHED = (
     "Differences of ours are over the same splits; where a method was fitted once, their errors know nothing of the "
@@ -47,52 +44,6 @@ class Evidence:
     verdict: str
     cells: str
     of: str = ""
-
-
-class Records:
-    """Records of all experiments in a folder, and differences between methods."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def of(self, experiment: str) -> Measurements:
-        """Measurements of an experiment, read once."""
-        if experiment not in self._read:
-            self._read[experiment] = Measurements(records_of(self.folder, experiment).records())
-        return self._read[experiment]
-
-    @cached_property
-    def _read(self) -> dict[str, Measurements]:
-        return {}
-
-    def cell(self, experiment: str, name: str, way: str, dataset: str) -> Record | None:
-        """The record of a method on raw vectors."""
-        return self.of(experiment).get(method=name, solver=way, dataset=dataset, standardize=False)
-
-    def between(self, experiment: str, first: str, second: str, way: str) -> dict[str, Estimate]:
-        """By data set, how far a method is above another on the same splits; or in the paper's table."""
-        if way == "published":
-            return self._between_published(experiment, first, second)
-        metric, found = METRICS[experiment], {}
-        for dataset in measured_datasets(experiment, self.of(experiment)):
-            one, two = (self.cell(experiment, name, way, dataset) for name in (first, second))
-            if one and two:
-                found[dataset] = paired(one["scores"][metric], two["scores"][metric], TEST_SHARES[experiment])[0]
-        return found
-
-    def _between_published(self, experiment: str, first: str, second: str) -> dict[str, Estimate]:
-        metric = METRICS[experiment]
-        rows = {(row["method"], row["dataset"]): published(row, metric) for row in reference_values(experiment)}
-        datasets = dict.fromkeys(dataset for _, dataset in rows)
-        return {dataset: rows[first, dataset].minus(rows[second, dataset]) for dataset in datasets}
-
-    def ways(self, experiment: str) -> tuple[str, ...]:
-        """Published figures, and the solvers of which there are records."""
-        return ("published", *(way for way in SOLVERS if self.of(experiment).all(solver=way)))
-
-    def mean(self, record: Record, metric: str) -> float:
-        """Mean of a metric over all repeats and fits."""
-        return estimate(record["scores"][metric]).mean
 
 
 def clear(differences: Sequence[Estimate]) -> tuple[int, int]:
@@ -122,20 +73,41 @@ def tendency(
         verdict = "holds"
     elif max(up, down) >= max(enough, 1):
         verdict = "mixed" if up == down else "holds in part" if up > down else "does not hold"
-    told = _told(judged)
+    words = told(judged)
     if others := {name: each for name, each in differences.items() if name not in judged}:
-        told += f"; not in the paper's tables: {_told(others)}"
-    counts = f"clear on {up}, reversed on {down} of {len(judged)}"
-    return Evidence(source, verdict, f"{what + ': ' if what else ''}{counts}. {told}", of)
+        words += f"; not in the paper's tables: {told(others)}"
+    return Evidence(source, verdict, f"{what + ': ' if what else ''}{_counts(up, down, judged)}. {words}", of)
 
 
-def _told(differences: dict[str, Estimate]) -> str:
-    return ", ".join(f"{name} {each.mean:+.3f} ± {each.error:.3f}" for name, each in differences.items())
+def everywhere(source: str, differences: dict[str, Estimate], what: str = "", *, of: str = "") -> Evidence:
+    """The verdict on "is above on each": all must be clear, and none may be reversed.
+
+    >>> from hopscale.paper.estimates import Estimate
+    >>> everywhere("pmi", {"cora": Estimate(0.5, 0.1), "pubmed": Estimate(0.1, 0.1)}).verdict
+    'holds in part'
+    """
+    up, down = clear([*differences.values()])
+    verdict = "holds" if up == len(differences) else "does not hold" if down else "holds in part" if up else "not shown"
+    counts = _counts(up, down, differences)
+    return Evidence(source, verdict, f"{what + ': ' if what else ''}{counts}. {told(differences)}", of)
 
 
-def shares(source: str, holds: int, total: int, cells: str, *, of: str = "") -> Evidence:
-    """The verdict on a claim that is said of all cells: it holds if it does for all, in part if for most."""
-    verdict = "holds" if holds == total else "holds in part" if 2 * holds > total else "does not hold"
+def _counts(up: int, down: int, judged: dict[str, Estimate]) -> str:
+    return f"clear on {up}, reversed on {down} of {len(judged)}"
+
+
+def told(differences: dict[str, Estimate]) -> str:
+    """Names with their differences and errors."""
+    return ", ".join(f"{name} {each.signed}" for name, each in differences.items())
+
+
+def shares(source: str, holds: int, total: int, cells: str, *, of: str = "", always: bool = False) -> Evidence:
+    """The verdict on a claim that is said of cells: it holds if it does for all, in part if for most.
+
+    Of one that is said of ``always``, no part is left where it fails once.
+    """
+    in_part = 2 * holds > total and not always
+    verdict = "holds" if holds == total else "holds in part" if in_part else "does not hold"
     return Evidence(source, verdict, f"{holds} of {total}. {cells}", of)
 
 

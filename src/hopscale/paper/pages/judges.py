@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from hopscale.paper.estimates import TEST_SHARES, Estimate, estimate, paired, published
+from hopscale.paper.estimates import TEST_SHARES, Estimate, estimate, published
 from hopscale.paper.experiments import RUNTIME_THREADS
 from hopscale.paper.methods import METHODS, WAYS
 from hopscale.paper.pages import runtime
-from hopscale.paper.pages.differences import Evidence, Records, printed_datasets, shares, tendency
+from hopscale.paper.pages.differences import Evidence, everywhere, printed_datasets, shares, tendency, told
 from hopscale.paper.pages.headline import OURS, TOLERANCES, best_of, other_methods, others_ahead
-from hopscale.paper.pages.layout import METRICS, measured_datasets
+from hopscale.paper.pages.layout import METRICS, mark, measured_datasets
+from hopscale.paper.pages.records import Records, apart, of_metric
 from hopscale.paper.store import Measurements, Record, reference_values
 from hopscale.paper.supervised import SUPERVISED_ROWS, WAY, rows_of
 
@@ -25,6 +27,7 @@ _RANDOM = 0.5  # the paper's line of random guesses, for two classes
 _NEAR = 0.25  # how far a slope may be from one to be called linear
 _NO_GAIN = 1.25  # a gain of more threads below which they do not help
 _MATERIAL = 0.02
+_LARGER, _SMALLER = ("facebook", "github"), "twitch-pt"  # networks of few labels, as the paper calls them
 
 _RAW = (False,)  # vectors that are not standardised
 
@@ -52,7 +55,7 @@ def ours_ahead(experiment: str) -> Judge:
             ([*printed, *beyond], f"these and {', '.join(beyond)}"),
         ):
             ahead = others_ahead(experiment, records.of(experiment), rivals, _RAW)
-            if found := {ours["cell"]["dataset"]: apart for ours, _, apart, _ in ahead}:
+            if found := {ours["cell"]["dataset"]: difference for ours, _, difference, _ in ahead}:
                 what = f"the best of the four minus the best of {which}"
                 of = "rivals of the paper" if rivals == printed else "all rivals"
                 yield tendency("measured", found, what, of=of, counted=printed_datasets(experiment))
@@ -75,8 +78,8 @@ def closest(records: Records) -> Iterator[Evidence]:
 
 
 def _closest(source: str, best: dict[str, str]) -> Evidence:
-    told = ", ".join(f"{dataset} {name}" for dataset, name in best.items())
-    return shares(source, sum(name in _CLOSEST for name in best.values()), len(best), f"closest are: {told}")
+    names = ", ".join(f"{dataset} {name}" for dataset, name in best.items())
+    return shares(source, sum(name in _CLOSEST for name in best.values()), len(best), f"closest are: {names}")
 
 
 def first_order(records: Records) -> Iterator[Evidence]:
@@ -99,7 +102,7 @@ def no_impact_of_ego(records: Records) -> Iterator[Evidence]:
         found = records.between("classification", f"{name}-EGO", name, way)
         judged = {dataset: each for dataset, each in found.items() if dataset in known}
         small = [dataset for dataset, each in judged.items() if abs(each.mean) <= tolerance]
-        large = ", ".join(f"{d} {each.mean:+.3f}" for d, each in judged.items() if d not in small)
+        large = told({dataset: each for dataset, each in judged.items() if dataset not in small})
         if judged:
             cells = f"{name}-EGO and {name} differ by no more than {tolerance:g}" + (f", but {large}" if large else "")
             yield shares(way, len(small), len(judged), cells, of=name)
@@ -119,11 +122,8 @@ def only_multi_scale_gains_by_ego(records: Records) -> Iterator[Evidence]:
 
 def margin_of_labels(records: Records) -> Iterator[Evidence]:
     experiment, metric = "classification", METRICS["classification"]
-    networks = {row["method"] for row in reference_values(experiment) if row["method"] in SUPERVISED_ROWS}
-    yield _margins("published", {
-        dataset: _highest(experiment, dataset, networks)[metric] - _highest(experiment, dataset, OURS)[metric]
-        for dataset in _in_order(experiment)
-    })  # fmt: skip
+    networks = [name for name in SUPERVISED_ROWS if name in {row["method"] for row in reference_values(experiment)}]
+    yield _margins("published", _printed_best(experiment, networks, OURS))
     here, margins = records.of(experiment), {}
     for dataset in measured_datasets(experiment, here):
         named = [name for name in rows_of(experiment) if name in networks]
@@ -131,24 +131,25 @@ def margin_of_labels(records: Records) -> Iterator[Evidence]:
         ours = best_of(here, experiment, dataset, OURS, _RAW)
         if found and ours:
             best = max(found, key=lambda record: records.mean(record, metric))
-            margins[dataset] = paired(best["scores"][metric], ours["scores"][metric])[0].mean
+            margins[dataset] = apart(best, ours, of_metric(metric), TEST_SHARES[experiment])[0]
     if margins:
         yield _margins("measured", margins)
 
 
-def _margins(source: str, margins: dict[str, float]) -> Evidence:
-    middle, least = median(margins.values()), min(margins.values())
-    told = ", ".join(f"{dataset} {margin:+.3f}" for dataset, margin in margins.items())
-    tolerance = TOLERANCES["classification"]
+def _margins(source: str, margins: dict[str, Estimate]) -> Evidence:
+    means = [each.mean for each in margins.values()]
+    middle, least, tolerance = median(means), min(means), TOLERANCES["classification"]
     verdict = "holds" if abs(middle - 4 * tolerance) <= tolerance and least <= tolerance else "does not hold"
-    return Evidence(source, verdict, f"the best network minus the best of the four: median {middle:+.3f}. {told}")
+    return Evidence(
+        source, verdict, f"the best network minus the best of the four: median {middle:+.3f}. {told(margins)}"
+    )
 
 
 def few_labels_ours(records: Records) -> Iterator[Evidence]:
     def material(source: str, found: dict[str, Estimate], rivals: str, of: str) -> Evidence:
         level = sum(each.verdict == "above" and each.mean >= _MATERIAL for each in found.values())
         return shares(
-            source, level, len(found), f"the best of the four minus the best of {rivals}: {_told(found)}", of=of
+            source, level, len(found), f"the best of the four minus the best of {rivals}: {told(found)}", of=of
         )
 
     printed, beyond = other_methods("few-shot")
@@ -167,7 +168,7 @@ def few_labels_ego(records: Records) -> Iterator[Evidence]:
         found = _printed_curves(*pair) if way == "published" else _few_labels(records, *pair, way)
         if found:
             gains = sum(each.verdict == "above" for each in found.values())
-            yield shares(way, gains, len(found), f"{name}-EGO minus {name}: {_told(found)}", of=name)
+            yield shares(way, gains, len(found), f"{name}-EGO minus {name}: {told(found)}", of=name)
 
 
 def _few_labels(
@@ -182,9 +183,9 @@ def _few_labels(
         for names in (first, second):
             cells = product(names, WAYS if way is None else (way,))
             found_here = [r for name, how in cells if (r := here.get(dataset=dataset, method=name, solver=how))]
-            best += sorted(map(_over_k, found_here), key=lambda each: estimate(each).mean)[-1:]
+            best += sorted(found_here, key=lambda record: estimate(_over_k(record)).mean)[-1:]
         if len(best) == 2:
-            found[dataset] = paired(best[0], best[1])[0]
+            found[dataset] = apart(best[0], best[1], _over_k)[0]
     return found
 
 
@@ -209,14 +210,38 @@ def _printed_curves(first: Iterable[str], second: Iterable[str]) -> dict[str, Es
     return found
 
 
+def larger_data_sets(records: Records) -> Iterator[Evidence]:
+    """Of few labels: what the four gain on the larger networks, less what they gain on the smaller one."""
+    printed, _ = other_methods("few-shot")
+    for source, gains in (
+        ("published", _printed_curves(OURS, printed)),
+        ("measured", _few_labels(records, OURS, printed)),
+    ):
+        if {_SMALLER, *_LARGER} <= gains.keys():
+            more = {dataset: gains[dataset].minus(gains[_SMALLER]) for dataset in _LARGER}
+            yield everywhere(source, more, f"the gain on each minus that on {_SMALLER}")
+
+
 def best_baseline(records: Records) -> Iterator[Evidence]:
     experiment = "regression"
     rivals = _unsupervised(experiment)
-    yield tendency("published", _printed_best(experiment, ["MUSAE-EGO"], rivals))
+    best = {dataset: _highest(experiment, dataset, rivals)[METRICS[experiment]] for dataset in _in_order(experiment)}
+    yield _with_shares(everywhere("published", found := _printed_best(experiment, ["MUSAE-EGO"], rivals)), found, best)
+    here = records.of(experiment)
     for way in records.ways(experiment)[1:]:
-        own = _musae_ego(records, experiment, way)
-        if found := _measured_best(records.of(experiment), experiment, own, rivals):
-            yield tendency(way, found)
+        if found := _measured_best(here, experiment, _musae_ego(records, experiment, way), rivals):
+            best = {
+                dataset: records.mean(record, METRICS[experiment])
+                for dataset in found
+                if (record := best_of(here, experiment, dataset, rivals, _RAW))
+            }
+            yield _with_shares(everywhere(way, found), found, best)
+
+
+def _with_shares(evidence: Evidence, found: dict[str, Estimate], best: dict[str, float]) -> Evidence:
+    """The same, with differences as shares of what they are differences from."""
+    parts = ", ".join(f"{dataset} {each.mean / best[dataset]:+.0%}" for dataset, each in found.items())
+    return replace(evidence, cells=f"{evidence.cells}; relative to the best baseline: {parts}")
 
 
 def ahead_of_attributed(records: Records) -> Iterator[Evidence]:
@@ -233,19 +258,21 @@ def ahead_of_attributed(records: Records) -> Iterator[Evidence]:
 def beats_random(records: Records) -> Iterator[Evidence]:
     printed = [row["micro_f1"] for row in reference_values("transfer")]
     above = sum(value > _RANDOM for value in printed)
-    yield shares("published", above, len(printed), f"micro-F1 from {min(printed):.3f} to {max(printed):.3f}")
+    cells = f"micro-F1 from {min(printed):.3f} to {max(printed):.3f}"
+    yield shares("published", above, len(printed), cells, always=True)
     for way in records.ways("transfer")[1:]:
-        cells = _transferred(records, way)
+        bars = _transferred(records, way)
         for metric, than in (("micro_f1", _RANDOM), ("roc_auc", _RANDOM), ("micro_f1", "target_majority_micro_f1")):
-            told = []
-            for r in cells:
-                bar = than if isinstance(than, float) else records.mean(r, than)
-                if not records.mean(r, metric) > bar:
+            below = []
+            for r in bars:
+                least = than if isinstance(than, float) else records.mean(r, than)
+                if not records.mean(r, metric) > least:
                     names = (str(r["cell"][key]).removeprefix("twitch-") for key in ("source", "dataset"))
-                    told.append(f"{r['cell']['method']} {' to '.join(names)} {records.mean(r, metric):.3f}")
+                    score = f"{records.mean(r, metric):.3f}{mark(r)}"
+                    below.append(f"{r['cell']['method']} {' to '.join(names)} {score}")
             name = f"{metric} above " + (f"{than:g}" if isinstance(than, float) else "the target's commonest class")
-            cells_text = f"{name}" + (f"; not {', '.join(told)}" if told else "")
-            yield shares(way, len(cells) - len(told), len(cells), cells_text, of=name)
+            cells = f"{name}" + (f"; not {', '.join(below)}" if below else "")
+            yield shares(way, len(bars) - len(below), len(bars), cells, of=name, always=True)
 
 
 def near_retrained(records: Records) -> Iterator[Evidence]:
@@ -254,18 +281,18 @@ def near_retrained(records: Records) -> Iterator[Evidence]:
     printed = [row["micro_f1"] - row["retrained_on_target_micro_f1"] for row in rows]
     yield _near("published", printed, tolerance)
     for way in records.ways("transfer")[1:]:
-        apart = []
+        differences = []
         for record in _transferred(records, way):
             cell = record["cell"]
             if own := records.cell("classification", cell["method"], way, cell["dataset"]):
-                apart.append(records.mean(record, "micro_f1") - records.mean(own, "micro_f1"))
-        if apart:
-            yield _near(way, apart, tolerance)
+                differences.append(records.mean(record, "micro_f1") - records.mean(own, "micro_f1"))
+        if differences:
+            yield _near(way, differences, tolerance)
 
 
-def _near(source: str, apart: Sequence[float], tolerance: float) -> Evidence:
-    near = sum(each >= -tolerance for each in apart)
-    cells = f"{near} of {len(apart)} cells; differences from {min(apart):+.3f} to {max(apart):+.3f}"
+def _near(source: str, differences: Sequence[float], tolerance: float) -> Evidence:
+    near = sum(each >= -tolerance for each in differences)
+    cells = f"{near} of {len(differences)} cells; differences from {min(differences):+.3f} to {max(differences):+.3f}"
     return Evidence(source, "holds" if near else "does not hold", cells)
 
 
@@ -277,8 +304,8 @@ def linear(records: Records) -> Iterator[Evidence]:
     for way, varied in product(("published", "sgns", "pmi"), runtime.VARIED):
         if found := runtime.slopes(records.of("runtime"), varied, way):
             near, name = sum(abs(each - 1) <= _NEAR for each in found), varied.replace("_", " ")
-            told = f"slopes in {name}: " + ", ".join(f"{each:.2f}" for each in found)
-            yield shares(way, near, len(found), told, of=name)
+            cells = f"slopes in {name}: " + ", ".join(f"{each:.2f}" for each in found)
+            yield shares(way, near, len(found), cells, of=name)
 
 
 def threads(records: Records) -> Iterator[Evidence]:
@@ -289,8 +316,23 @@ def threads(records: Records) -> Iterator[Evidence]:
             if (both := runtime.gains(records.of("runtime"), way, name, threads))
         }
         if found:
-            told = ", ".join(f"{name} {gain:.2f}" for name, gain in found.items())
-            yield shares(way, sum(gain < _NO_GAIN for gain in found.values()), len(found), f"times as quick: {told}")
+            cells = "times as quick: " + ", ".join(f"{name} {gain:.2f}" for name, gain in found.items())
+            yield shares(way, sum(gain < _NO_GAIN for gain in found.values()), len(found), cells)
+
+
+def implicit(records: Records) -> Iterator[Evidence]:
+    """Seconds of the solver that makes no matrix over those of the one that does, at the largest graphs."""
+    ratios = {}
+    for name, threads, varied in product(runtime.METHODS, RUNTIME_THREADS, runtime.VARIED):
+        without, explicit = (
+            runtime.seconds(records.of("runtime"), varied, way, name, threads) for way in ("sgns", "pmi")
+        )
+        if common := set(without) & set(explicit):
+            what = f"{name}, most {varied.replace('_', ' ')}, {threads} thread{'' if threads == 1 else 's'}"
+            ratios[what] = without[max(common)] / explicit[max(common)]
+    if ratios:
+        cells = "seconds of sgns over those of pmi: " + ", ".join(f"{name} {each:.1f}" for name, each in ratios.items())
+        yield shares("measured", sum(each < 1 for each in ratios.values()), len(ratios), cells)
 
 
 def links(first: str, rivals: tuple[str, ...], *, matches: bool = False) -> Judge:
@@ -302,11 +344,11 @@ def links(first: str, rivals: tuple[str, ...], *, matches: bool = False) -> Judg
                 one = here.get(dataset=dataset, method=first, solver=way)
                 two = [r for name in rivals if (r := here.get(dataset=dataset, method=name, solver=way))]
                 if one and two:
-                    best = max(map(_best_operator, two), key=lambda scores: estimate(scores).mean)
-                    found[dataset] = paired(_best_operator(one), best, TEST_SHARES["link-prediction"])[0]
+                    best = max(two, key=lambda record: estimate(_best_operator(record)).mean)
+                    found[dataset] = apart(one, best, _best_operator, TEST_SHARES["link-prediction"])[0]
             if found and matches:
                 level = sum(each.verdict != "below" for each in found.values())
-                yield shares(way, level, len(found), f"area under the ROC curve by the best operator: {_told(found)}")
+                yield shares(way, level, len(found), f"area under the ROC curve by the best operator: {told(found)}")
             elif found:
                 yield tendency(way, found, "area under the ROC curve by the best operator")
 
@@ -356,14 +398,9 @@ def _measured_best(here: Measurements, experiment: str, own: Pick, rivals: Itera
     for dataset in measured_datasets(experiment, here):
         one, two = own(dataset), best_of(here, experiment, dataset, names, _RAW)
         if one and two:
-            found[dataset] = paired(one["scores"][metric], two["scores"][metric], TEST_SHARES[experiment])[0]
+            found[dataset] = apart(one, two, of_metric(metric), TEST_SHARES[experiment])[0]
     return found
 
 
 def _musae_ego(records: Records, experiment: str, way: str) -> Pick:
     return lambda dataset: records.cell(experiment, "MUSAE-EGO", way, dataset)
-
-
-def _told(found: dict[str, Estimate]) -> str:
-    errors = {name: "" if np.isnan(each.error) else f" ± {each.error:.3f}" for name, each in found.items()}
-    return ", ".join(f"{name} {each.mean:+.3f}{errors[name]}" for name, each in found.items())

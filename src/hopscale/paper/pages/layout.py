@@ -14,11 +14,16 @@ from hopscale.paper.options import SUITABLE
 from hopscale.paper.store import Measurements, Record
 
 __all__ = [
-    "COLOURS", "METRICS", "draw", "explained_marks", "mark", "markdown_table", "measured_datasets", "panels_in_a_row",
-    "rounded", "score_text", "table",
+    "COLOURS", "MARKS", "METRICS", "draw", "explained_marks", "mark", "markdown_table", "measured_datasets",
+    "panels_in_a_row", "rounded", "score_text", "table",
 ]  # fmt: skip
 
 METRICS = {"classification": "micro_f1", "regression": "r2"}
+MARKS = {
+    "†": "† from records of other parameters than the paper's.",
+    "°": "° from records of fewer repeats than others have.",
+    "‡": "‡ from records by other code than most.",
+}
 
 # Plots show the paper's values in grey, dotted or as crosses, and measured ones in colour.
 COLOURS = {"AE": "tab:blue", "AE-EGO": "tab:cyan", "MUSAE": "tab:red", "MUSAE-EGO": "tab:orange",
@@ -62,7 +67,7 @@ def explained_marks(records: Sequence[Record]) -> list[str]:
     if fewer := sorted({record["repeats"] for record in records if "°" in mark(record)}):
         lines.append(f"° fewer repeats than other cells: {_listed(fewer)}.")
     if other := [record for record in records if "‡" in mark(record)]:
-        lines.append(f"‡ measured by other sources than most cells: {len(other)} of {len(records)}.")
+        lines.append(f"‡ measured by other code than most cells of all pages: {len(other)} of {len(records)}.")
     return lines
 
 

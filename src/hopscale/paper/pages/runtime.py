@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from hopscale.paper.experiments import RUNTIME_THREADS
 from hopscale.paper.methods import SOLVERS
 from hopscale.paper.pages.layout import panels_in_a_row, rounded, table
+from hopscale.paper.pages.records import Records
 from hopscale.paper.store import Measurements, reference_values
 
 __all__ = ["gains", "page", "plot", "slope", "slopes"]
@@ -25,7 +25,7 @@ _COLOURS = {"published": "gray", "sgns": "tab:blue", "pmi": "tab:red"}
 Curve = dict[float, float]  # seconds by size
 
 
-def page(measurements: Measurements, _: Path) -> list[str]:
+def page(measurements: Measurements, _: Records) -> list[str]:
     runs = {solver: {r["repeats"] for r in measurements.all(solver=solver)} for solver in SOLVERS}
     told = " and ".join(
         f"{' or '.join(map(str, sorted(each)))} of {solver}" for solver, each in runs.items() if each

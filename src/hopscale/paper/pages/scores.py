@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from hopscale.paper.estimates import PAPER_SPLITS, TEST_SHARES, estimate, published
 from hopscale.paper.methods import METHODS, SOLVERS
-from hopscale.paper.pages.headline import OURS, TOLERANCES, sections
+from hopscale.paper.pages.headline import OURS, TEXTS, TOLERANCES, sections
 from hopscale.paper.pages.layout import (
     METRICS,
     explained_marks,
@@ -19,8 +18,9 @@ from hopscale.paper.pages.layout import (
     table,
 )
 from hopscale.paper.pages.printed_errors import printed_errors
+from hopscale.paper.pages.records import Records
 from hopscale.paper.pages.supervised import supervised_part
-from hopscale.paper.store import Measurements, records_of, reference_values
+from hopscale.paper.store import Measurements, Record, reference_values
 from hopscale.paper.supervised import SUPERVISED_ROWS, WAY, rows_of
 
 _BASELINES = {"classification": "majority_micro_f1", "regression": "mean_r2"}
@@ -28,7 +28,8 @@ _BASELINES = {"classification": "majority_micro_f1", "regression": "mean_r2"}
 Reference = dict[str, dict[str, Any]]  # the paper's row of each method on one data set
 
 
-def page(experiment: str, measurements: Measurements, folder: Path) -> list[str]:
+def page(experiment: str, measurements: Measurements, records: Records) -> list[str]:
+    folder = records.folder
     share = TEST_SHARES[experiment]
     text = (
         f"Mean {METRICS[experiment]} ± standard error over seeded splits, {1 - share:.0%} to train on and {share:.0%} "
@@ -102,26 +103,22 @@ def _trained_rows(
     return rows
 
 
-def overview(folder: Path) -> list[str]:
-    """MUSAE and AE on all data sets in one table, with the seconds of the fits, from the records in a folder."""
-    lines, shown = [], []
-    measurements = {experiment: Measurements(records_of(folder, experiment).records()) for experiment in METRICS}
-    for solver in SOLVERS:
+def overview(records: Records) -> list[str]:
+    """MUSAE and AE on all data sets, with the seconds of the fits; then the models of the paper's text."""
+    lines: list[str] = []
+    shown: list[Record] = []
+    for solver, names in product(SOLVERS, (OURS, TEXTS)):
         rows, threads = [], set()
-        for experiment, metric in METRICS.items():
-            share = TEST_SHARES[experiment]
-            for dataset in measured_datasets(experiment, measurements[experiment]):
-                row = [dataset, "F1" if metric == "micro_f1" else "R²"]
-                for name in OURS:
-                    what = {"method": name, "solver": solver, "dataset": dataset}
-                    raw, standardised = (measurements[experiment].get(**what, standardize=s) for s in (False, True))
+        for experiment in METRICS:
+            for dataset in measured_datasets(experiment, records.of(experiment)):
+                row = [dataset, "F1" if METRICS[experiment] == "micro_f1" else "R²"]
+                for name in names:
+                    both = [_overviewed(records, experiment, name, solver, dataset, each) for each in (False, True)]
+                    raw, standardised = both
                     if raw and standardised:
                         shown += [raw, standardised]
                         threads.add(raw["fit"].get("n_jobs") or raw["machine"]["cores"])  # None: all of them
-                        means = [estimate(r["scores"][metric], share) for r in (raw, standardised)]
-                        seconds = f"{raw['fit']['seconds']:.1f} s{mark(raw) or mark(standardised)}"
-                        better = max(means, key=lambda each: each.mean)
-                        row.append(f"{means[0].mean:.3f} / {means[1].mean:.3f} ± {better.error:.3f} ({seconds})")
+                        row.append(_both(experiment, raw, standardised))
                     else:
                         row.append("–")
                 if set(row[2:]) != {"–"}:
@@ -129,5 +126,22 @@ def overview(folder: Path) -> list[str]:
         if rows:
             on = f"{' or '.join(map(str, sorted(threads)))} thread{'' if threads == {1} else 's'}"
             note = f'`solver="{solver}"`: raw / standardised vectors ± standard error of the better'
-            lines += [f"{note} (seconds to fit on {on})", "", *markdown_table(["data set", "metric", *OURS], rows), ""]
+            text = "" if names == OURS else ", without a scale of the node's own features"
+            lines += [f"{note} (seconds to fit on {on}){text}", ""]
+            lines += [*markdown_table(["data set", "metric", *names], rows), ""]
     return lines + explained_marks(shown)
+
+
+def _overviewed(
+    records: Records, experiment: str, name: str, solver: str, dataset: str, standardize: bool
+) -> Record | None:
+    what = {"method": name, "solver": solver, "dataset": dataset, "standardize": standardize}
+    return records.of(experiment).get(**what)
+
+
+def _both(experiment: str, raw: Record, standardised: Record) -> str:
+    """Scores of raw and of standardised vectors, and the seconds of the fit."""
+    metric, share = METRICS[experiment], TEST_SHARES[experiment]
+    found = [estimate(record["scores"][metric], share) for record in (raw, standardised)]
+    means = " / ".join(f"{f.mean:.3f}{mark(r)}" for f, r in zip(found, (raw, standardised), strict=True))
+    return f"{means} ± {max(found, key=lambda each: each.mean).error:.3f} ({raw['fit']['seconds']:.1f} s)"

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
-from hopscale.paper.estimates import TEST_SHARES, estimate, paired
+from hopscale.paper.estimates import TEST_SHARES, estimate
 from hopscale.paper.experiments import RUNTIME_THREADS
 from hopscale.paper.methods import METHODS, SOLVERS
 from hopscale.paper.pages import runtime
 from hopscale.paper.pages.curves import largest_difference
-from hopscale.paper.pages.differences import Records
 from hopscale.paper.pages.headline import HEADLINE, OURS, one_setting, others_ahead, verdicts, who_is_ahead
 from hopscale.paper.pages.layout import METRICS, measured_datasets
+from hopscale.paper.pages.records import Records, apart, of_metric
 from hopscale.paper.store import Record, reference_values
 
 __all__ = ["page"]
@@ -32,9 +31,8 @@ _PAGES = {
 _SETTINGS = ("dimensions", "window", "walk_length", "walks_per_node", "epochs", "negatives", "learning_rate")
 
 
-def page(folder: Path) -> list[str]:
+def page(records: Records) -> list[str]:
     """What was found in each experiment, and sentences on what needs more words."""
-    records = Records(folder)
     lines = [
         f"- **[{experiment}]({experiment}.md)**, {what}. {' '.join(_FOUND[experiment](records))}"
         for experiment, what in _PAGES.items()
@@ -158,8 +156,8 @@ def _solvers(records: Records) -> Iterator[str]:
         for dataset in measured_datasets(experiment, records.of(experiment)):
             one, two = (records.cell(experiment, HEADLINE, way, dataset) for way in SOLVERS)
             if one and two:
-                apart, _ = paired(one["scores"][metric], two["scores"][metric], TEST_SHARES[experiment])
-                ahead[apart.verdict].append(dataset)
+                difference, _ = apart(one, two, of_metric(metric), TEST_SHARES[experiment])
+                ahead[difference.verdict].append(dataset + difference.marks)
     if any(ahead.values()):
         yield (
             f"`pmi` is not `sgns`, only faster: {HEADLINE} on raw vectors scores clearly higher by `pmi` on "

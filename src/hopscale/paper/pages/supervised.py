@@ -16,7 +16,8 @@ from hopscale.paper.pages.layout import (
     score_text,
     table,
 )
-from hopscale.paper.store import Measurements, Record, records_of, reference_values
+from hopscale.paper.pages.records import Records
+from hopscale.paper.store import Measurements, Record, reference_values
 from hopscale.paper.supervised import OURS, WAY, rows_of
 
 __all__ = ["predictors", "supervised_part"]
@@ -34,7 +35,9 @@ def supervised_part(
     if not records:
         return []
     references, share = _published(experiment, metric), TEST_SHARES[experiment]
-    datasets = measured_datasets(experiment, Measurements(records))
+    datasets = [
+        each for each in measured_datasets(experiment, measurements) if measurements.all(solver=WAY, dataset=each)
+    ]
     rows, apart, compared, level = [], [], 0, 0
     for name in rows_of(experiment):
         row = [name]
@@ -50,7 +53,7 @@ def supervised_part(
                 level += difference.verdict == "level"
                 if abs(difference.mean) > tolerance:
                     told = [f"{difference.mean:+.3f}", f"{difference.in_errors:+.1f}"]
-                    apart.append([name, dataset, str(theirs), str(here), *told])
+                    apart.append([name, dataset, str(theirs), score_text(record, metric, share), *told])
         if any(not text.endswith("–") for text in row[1:]):
             rows.append(row)
     splits = " or ".join(map(str, sorted({record["repeats"] for record in records})))
@@ -120,11 +123,11 @@ def _ours_against_the_best(experiment: str, metric: str, measurements: Measureme
     return table(f"{own} against the best", header, rows, text)
 
 
-def predictors(folder: Path) -> list[str]:
-    """GraphClassifier and GraphRegressor beside the best on all data sets, from the records in a folder."""
+def predictors(records: Records) -> list[str]:
+    """GraphClassifier and GraphRegressor beside the best on all data sets."""
     rows, shown = [], []
     for experiment, metric in METRICS.items():
-        measurements = Measurements(records_of(folder, experiment).records())
+        measurements = records.of(experiment)
         shown += measurements.all(solver=WAY)
         own, found = _beside_the_best(experiment, metric, measurements)
         name = "F1" if metric == "micro_f1" else "R²"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,8 @@ from hopscale.paper.experiments import TARGETS
 from hopscale.paper.methods import METHODS, SOLVERS, WAYS
 from hopscale.paper.options import TWITCH
 from hopscale.paper.pages.layout import COLOURS, mark, panels_in_a_row, rounded, score_text, table
-from hopscale.paper.store import Measurements, Record, records_of, reference_values
+from hopscale.paper.pages.records import Records
+from hopscale.paper.store import Measurements, Record, reference_values
 
 _SHOWN = (3, 9, 15, 21, 30)  # values of k in the tables; the plot has all
 _METHODS = ("AE", "MUSAE")
@@ -33,7 +33,7 @@ _TEXTS = {
 }
 
 
-def few_shot_page(measurements: Measurements, _: Path) -> list[str]:
+def few_shot_page(measurements: Measurements, _: Records) -> list[str]:
     reference = _published_curves()
     shown = [k for k in measurements.records[0]["scores"]["micro_f1"] if int(k) in _SHOWN]
 
@@ -81,7 +81,7 @@ def _published_curves() -> dict[tuple[str, str], dict[float, float]]:
     return curves
 
 
-def held_out_page(experiment: str, measurements: Measurements, _: Path) -> list[str]:
+def held_out_page(experiment: str, measurements: Measurements, _: Records) -> list[str]:
     kinds = list(measurements.records[0]["scores"]["roc_auc"])
 
     def cells(record: Record) -> list[str]:
@@ -107,7 +107,7 @@ def _by_method(
     return lines
 
 
-def transfer_page(measurements: Measurements, folder: Path) -> list[str]:
+def transfer_page(measurements: Measurements, records: Records) -> list[str]:
     reference = {(r["method"], r["source"], r["target"]): r for r in reference_values("transfer")}
     lines = [
         "Micro-F1 on the target of a classifier that was trained on the source, mean ± standard error over fits "
@@ -128,7 +128,7 @@ def transfer_page(measurements: Measurements, folder: Path) -> list[str]:
                     [source, name, f"{value['micro_f1']:.3f} ± {value['standard_error']:.3f}", *cells, *classes]
                 )
         lines += table(f"To {target}", [*header, "source's class", "target's class"], rows)
-        lines += [*_retrained(target, reference, folder), ""]
+        lines += [*_retrained(target, reference, records), ""]
     return lines
 
 
@@ -148,12 +148,12 @@ def _transferred(measurements: Measurements, source: str, target: str, name: str
     return cells, classes
 
 
-def _retrained(target: str, reference: dict[tuple[str, str, str], dict[str, Any]], folder: Path) -> list[str]:
+def _retrained(target: str, reference: dict[tuple[str, str, str], dict[str, Any]], records: Records) -> list[str]:
     """The paper's line for a fit to the target itself, and the same as measured under classification."""
     known = {name: row for (name, _, where), row in reference.items() if where == target}
     values = ", ".join(f"{name} {row['retrained_on_target_micro_f1']:.3f}" for name, row in known.items())
     lines = [f"Fitted to {target} itself, trained and tested on splits of its nodes: published {values}."]
-    here = Measurements(records_of(folder, "classification").records())
+    here = records.of("classification")
     share = TEST_SHARES["classification"]
     found = [
         f"{name} {solver} {score_text(record, 'micro_f1', share)}"

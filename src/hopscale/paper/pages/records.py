@@ -1,0 +1,91 @@
+"""All records of a folder, as pages read them: once, marked alike, and compared over the splits that both have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from hopscale.paper.estimates import TEST_SHARES, Estimate, Scores, estimate, paired, published
+from hopscale.paper.experiments import EXPERIMENTS
+from hopscale.paper.methods import SOLVERS
+from hopscale.paper.pages.layout import METRICS, measured_datasets
+from hopscale.paper.store import Agreements, Measurements, Record, records_of, reference_values
+
+__all__ = ["Records", "apart", "of_metric"]
+
+
+class Records:
+    """Records of all experiments in a folder, and differences between methods."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._measurements: dict[str, Measurements] = {}
+
+    def of(self, experiment: str) -> Measurements:
+        """Measurements of an experiment, marked where other code made them than most records of the folder."""
+        if experiment not in self._measurements:
+            self._measurements[experiment] = Measurements(self._read[experiment], self._most)
+        return self._measurements[experiment]
+
+    @cached_property
+    def _read(self) -> dict[str, list[Record]]:
+        return {name: records_of(self.folder, name).records() for name in EXPERIMENTS}
+
+    @cached_property
+    def _most(self) -> str | None:
+        known = Counter(r["sources"] for records in self._read.values() for r in records if r.get("sources"))
+        return known.most_common(1)[0][0] if known else None
+
+    def codes(self) -> dict[str, Counter[str | None]]:
+        """By experiment, how many records each code has made; codes that agree count as one, also for seconds."""
+        agreements = Agreements(self.folder)
+        found = {
+            name: Counter(agreements.first(record.get("sources")) for record in records)
+            for name, records in self._read.items()
+        }
+        return {name: counts for name, counts in found.items() if counts}
+
+    def cell(self, experiment: str, name: str, way: str, dataset: str) -> Record | None:
+        """The record of a method on raw vectors."""
+        return self.of(experiment).get(method=name, solver=way, dataset=dataset, standardize=False)
+
+    def between(self, experiment: str, first: str, second: str, way: str) -> dict[str, Estimate]:
+        """By data set, how far a method is above another on the same splits; or in the paper's table."""
+        if way == "published":
+            return self._between_published(experiment, first, second)
+        found = {}
+        for dataset in measured_datasets(experiment, self.of(experiment)):
+            one, two = (self.cell(experiment, name, way, dataset) for name in (first, second))
+            if one and two:
+                found[dataset] = apart(one, two, of_metric(METRICS[experiment]), TEST_SHARES[experiment])[0]
+        return found
+
+    def _between_published(self, experiment: str, first: str, second: str) -> dict[str, Estimate]:
+        metric = METRICS[experiment]
+        rows = {(row["method"], row["dataset"]): published(row, metric) for row in reference_values(experiment)}
+        datasets = dict.fromkeys(dataset for _, dataset in rows)
+        return {dataset: rows[first, dataset].minus(rows[second, dataset]) for dataset in datasets}
+
+    def ways(self, experiment: str) -> tuple[str, ...]:
+        """Published figures, and the solvers of which there are records."""
+        return ("published", *(way for way in SOLVERS if self.of(experiment).all(solver=way)))
+
+    def mean(self, record: Record, metric: str) -> float:
+        """Mean of a metric over all repeats and fits."""
+        return estimate(record["scores"][metric]).mean
+
+
+def of_metric(metric: str) -> Callable[[Record], Scores]:
+    """What reads the scores of a metric from a record."""
+    return lambda record: list(record["scores"][metric])
+
+
+def apart(
+    one: Record, two: Record, scores: Callable[[Record], Scores], test_share: float = 0.0
+) -> tuple[Estimate, int]:
+    """How far a record is above another over the splits that both have, with the marks of both; and these splits."""
+    difference, splits = paired(scores(one), scores(two), test_share)
+    return replace(difference, marks="".join(dict.fromkeys(one["marks"] + two["marks"]))), splits
