@@ -15,7 +15,7 @@ BUILD := pyproject.toml CMakeLists.txt $(CORE)
 LOCK := requirements-dev.txt
 TORCH := requirements-torch.txt
 BENCHMARKS := $(filter-out $(addprefix %/,measure.py network_changes.py libraries.py reference.py readme.py choosing_vectors.py \
-	compared.py large_graph.py first_picture.py large_parts.py gpu_sgns_kernel.py),$(wildcard benchmarks/*.py))
+	compared.py large_graph.py first_picture.py large_parts.py),$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check test-browser screenshots docs wheel setup lock format fuzz torture sanitize attacks bench readme clean distclean always

@@ -26,6 +26,7 @@ TAKEN = {
     ("hopscale/models/base.py", "hopscale.models.pictures"),
     ("hopscale/compute/devices.py", "hopscale.compute.torch"),
     ("hopscale/solvers/pmi.py", "hopscale.solvers.device_targets"),
+    ("hopscale/solvers/sgns.py", "hopscale.solvers.device_training"),
 }
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from types import ModuleType, TracebackType
 from typing import Any, TypeVar
 
@@ -21,7 +21,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from hopscale.checks import in_words
-from hopscale.compute import torch_plain
+from hopscale.compute import skipgram_plain, torch_plain
 from hopscale.compute.engine import NormalNumbers
 from hopscale.compute.operators import Operator
 from hopscale.compute.threads import single_threaded_blas
@@ -44,8 +44,8 @@ PRECISE: dict[Any, torch.dtype] = {np.float32: torch.float32, np.float64: torch.
 class Torch:
     """An :class:`~hopscale.compute.Engine` on a device of PyTorch.
 
-    ``kernels`` are the products that PyTorch has not: Triton's on a GPU, plain PyTorch elsewhere. ``halves``
-    says whether they know half precision.
+    ``kernels`` are the products that PyTorch has not, ``skipgram`` what training takes: Triton's on a GPU, plain
+    PyTorch elsewhere. ``halves`` says whether products know half precision.
     """
 
     def __init__(self, device: torch.device, *, verbose: bool = False) -> None:
@@ -56,14 +56,15 @@ class Torch:
         self.memory: int | None = None  # bytes that work may take; None for what is free
         self.on_gpu = device.type == "cuda"
         self.kernels: ModuleType = torch_plain
+        self.skipgram: ModuleType = skipgram_plain
         self.halves = False
         self._verbose = verbose
         if self.on_gpu:
             try:
-                from hopscale.compute import torch_triton
+                from hopscale.compute import skipgram_triton, torch_triton
             except ImportError:  # PyTorch for Windows comes without Triton
                 return
-            self.kernels, self.halves = torch_triton, True
+            self.kernels, self.skipgram, self.halves = torch_triton, skipgram_triton, True
 
     def __enter__(self) -> Torch:
         self.stop[0] = 0
@@ -120,6 +121,38 @@ class Torch:
     ) -> Iterator[Result]:
         """Results of ``function`` over ``tasks``, one after the other."""
         return map(function, tasks)
+
+    def taking_turns(self, works: Sequence[Generator[None, None, Result]]) -> list[Result]:
+        """What generators return, a step of each in turn: on a GPU each has a stream of its own.
+
+        On a processor steps are small, and threads would wait for each other: there is one.
+        """
+        threads = torch.get_num_threads()
+        if not self.on_gpu:
+            torch.set_num_threads(1)
+        try:
+            return self._in_turns(works)
+        finally:
+            torch.set_num_threads(threads)
+
+    def _in_turns(self, works: Sequence[Generator[None, None, Result]]) -> list[Result]:
+        streams: list[Any] = [torch.cuda.Stream(self.device) for _ in works] if self.on_gpu else []  # type: ignore[no-untyped-call]
+        found: dict[int, Result] = {}
+        for stream in streams:
+            stream.wait_stream(torch.cuda.current_stream(self.device))
+        while len(found) < len(works):
+            for k, work in enumerate(works):
+                if k not in found:
+                    with torch.cuda.stream(streams[k]) if streams else nullcontext():
+                        try:
+                            next(work)
+                        except StopIteration as end:
+                            found[k] = end.value
+        for stream in streams:
+            torch.cuda.current_stream(self.device).wait_stream(stream)
+        if streams:
+            torch.cuda.synchronize(self.device)  # memory of one stream must not be given to another that is ahead
+        return [found[k] for k in range(len(works))]
 
     # Tall arrays.
 

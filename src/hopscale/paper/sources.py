@@ -20,9 +20,10 @@ _BUILD = _PACKAGE.parents[1] / "CMakeLists.txt"  # flags of the compiler
 # devices of PyTorch, on which no vectors are measured: `runner` refuses the parameter.
 IDLE = (
     "cli", "cluster", "explore", "planning", "stored", "compute/blocks.py", "compute/dask.py", "compute/memory.py",
-    "compute/torch.py", "compute/torch_plain.py", "compute/torch_triton.py", "solvers/device_targets.py",
-    "solvers/pmi_blocks.py", "walks/device_rows.py", "walks/mapped.py", "paper/pages", "paper/__init__.py",
-    "paper/estimates.py", "paper/runner.py", "paper/store.py", "__init__.py", "__main__.py", "models/pictures.py",
+    "compute/skipgram_plain.py", "compute/skipgram_triton.py", "compute/torch.py", "compute/torch_plain.py",
+    "compute/torch_triton.py", "solvers/device_targets.py", "solvers/device_training.py", "solvers/pmi_blocks.py",
+    "walks/device_rows.py", "walks/mapped.py", "paper/pages", "paper/__init__.py", "paper/estimates.py",
+    "paper/runner.py", "paper/store.py", "__init__.py", "__main__.py", "models/pictures.py",
 )  # fmt: skip
 _KINDS = (".py", ".cpp", ".hpp", ".toml")
 

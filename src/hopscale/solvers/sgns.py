@@ -1,15 +1,15 @@
 """The sampled solver: skip-gram with negative sampling on node-feature pairs of random walks.
 
 The paper's Algorithms 1 and 2, streaming: no walk and no pair is ever stored. :mod:`hopscale.solvers.shards` says how
-the work is split; here threads of one machine do it.
+the work is split; here threads of one machine do it, and :mod:`hopscale.solvers.device_training` has a device do it.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,14 @@ from hopscale.compute.aligned import Floats, aligned, aligned_zeros, padded
 from hopscale.compute.threads import checkpoint
 from hopscale.exceptions import ParameterError, Setting
 from hopscale.solvers.base import MOST_NOISE, Solution, Solver
+from hopscale.solvers.device_training import DeviceTraining
 from hopscale.solvers.shards import Copy, Shards, average, deal, expected_counts, unit_of
 from hopscale.solvers.training import MAX_NEGATIVES
 from hopscale.walks import Scale, Start, WalkContext
 
 __all__ = ["SGNS", "scales_at_once"]
+
+Result = TypeVar("Result")
 
 # With so many threads all scales are trained at once, or as many as leave the shards' copies of features so many bytes:
 # threads that wait for the last shard of a round have something to do. More copies than the caches hold cost more.
@@ -94,9 +97,20 @@ class SGNS(Solver):
                 "must be larger than ", Setting("window", window), parameter="walk_length", value=self.walk_length
             )
 
-    def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Threads, seed: int) -> list[Solution]:
+    def fit(self, context: WalkContext, scales: Sequence[Scale], engine: Any, seed: int) -> Iterable[Solution]:
         """Solutions of all scales: with many threads trained together, else one after the other."""
         window = max(scale.hops[-1] for scale in scales)
+        if isinstance(engine, Threads):
+            return self._fit_on(engine, context, scales, window, seed)
+        return DeviceTraining(self, context, engine, seed, window).solutions(
+            scales,
+            context.feature_probabilities(scales),
+            lambda scale: self._on_a_thread(lambda threads: self._fit_on(threads, context, [scale], window, seed)[0]),
+        )
+
+    def _fit_on(
+        self, engine: Threads, context: WalkContext, scales: Sequence[Scale], window: int, seed: int
+    ) -> list[Solution]:
         tasks = [
             _Task(self, context, scale, window, context.feature_probability(scale), engine, seed) for scale in scales
         ]
@@ -116,9 +130,19 @@ class SGNS(Solver):
         with engine.bar(sum(task.updates for task in tasks), "train", "update") as bar:
             return list(engine.together(solution, tasks, at_once=at_once))
 
-    def project(self, context: WalkContext, solutions: Sequence[Solution], engine: Threads, seed: int) -> list[Floats]:
+    def project(self, context: WalkContext, solutions: Sequence[Solution], engine: Any, seed: int) -> Iterable[Floats]:
         """Vectors of the nodes of another graph: the same training with the features' vectors frozen."""
         window = max(solution.scale.hops[-1] for solution in solutions)
+        if isinstance(engine, Threads):
+            return self._placed_by(engine, context, solutions, window, seed)
+        return DeviceTraining(self, context, engine, seed, window).projections(
+            solutions,
+            lambda one: self._on_a_thread(lambda threads: self._placed_by(threads, context, [one], window, seed)[0]),
+        )
+
+    def _placed_by(
+        self, engine: Threads, context: WalkContext, solutions: Sequence[Solution], window: int, seed: int
+    ) -> list[Floats]:
         tasks = [
             _Task(self, context, solution.scale, window, solution.feature_probability, engine, seed)
             for solution in solutions
@@ -130,6 +154,11 @@ class SGNS(Solver):
                 task.place(G, aligned(solution.feature_vectors), bar.update)
                 found.append(task.by_node(G))
         return found
+
+    def _on_a_thread(self, work: Callable[[Threads], Result]) -> Result:
+        """What a device leaves to the processor."""
+        with Threads(1) as threads:
+            return work(threads)
 
 
 def scales_at_once(scales: Sequence[Scale], n_features: int, n_jobs: int) -> int:

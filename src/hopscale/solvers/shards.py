@@ -33,8 +33,13 @@ __all__ = [
     "average",
     "balanced_shards",
     "deal",
+    "diverged",
     "expected_counts",
+    "keep_probability",
+    "learning_rate_of",
+    "noise_weights",
     "unit_of",
+    "visits_of_nodes",
 ]
 
 Copy = tuple[Floats, NDArray[np.uint32]]  # a shard's features, and updates of each
@@ -63,7 +68,7 @@ class Deal:
 
 def deal(solver: SGNS, context: WalkContext, scale: Scale, window: int, seed: int) -> Deal:
     """Deal nodes to shards of about as many visits each."""
-    visits = _expected_visits(solver, context, scale, window)
+    visits = visits_of_nodes(solver, context, scale, window)
     random = np.random.default_rng([seed, scale.hops[-1], 2])
     counts = TrainingCounts(solver, context.size, scale, float(visits.sum()))
     shards = balanced_shards(visits, counts.shards, random)
@@ -104,7 +109,7 @@ class Shards:
         self._kernel = _native.SkipGram(
             context.transitions.kernel,
             context.kernel_features,
-            _native.Noise(*noise_layout(_noise(probability, unit, solver.noise_exponent))),
+            _native.Noise(*noise_layout(noise_weights(probability, unit, solver.noise_exponent))),
             hops=scale.mask,
             negatives=solver.negatives,
             batch=batch,
@@ -112,7 +117,7 @@ class Shards:
             seed=seed,
             scale=scale.hops[-1],
             counts=counts,
-            keep=_keep_probability(probability, solver.subsample),
+            keep=keep_probability(probability, solver.subsample),
         )
 
     def initial(self, shard: slice) -> Floats:
@@ -135,8 +140,6 @@ class Shards:
         # number would cost more than anything else.
         rate, offset = dealt.rate[shard], dealt.offset[shard]
         visits = np.floor((round_ + 1) * rate + offset) - np.floor(round_ * rate + offset)
-        progress = round_ / max(1, dealt.rounds - 1)
-        learning_rate = solver.learning_rate + progress * (solver.min_learning_rate - solver.learning_rate)
         own, touches = (None, None) if copy is None else copy
         seen, wrong = self._kernel.train(
             G,
@@ -145,18 +148,28 @@ class Shards:
             touches,
             dealt.nodes[shard],
             visits.astype(np.int64),
-            learning_rate=learning_rate,
+            learning_rate=learning_rate_of(solver, round_, dealt.rounds),
             round=round_,
             stop=stop,
         )
         if wrong >= 0:
-            raise DivergenceError(
-                f"training diverged at scale {self.scale.label} in round {round_ + 1} of {dealt.rounds} (node "
-                f"row {wrong}): try a smaller ",
-                Setting("learning_rate"),
-                f" than {solver.learning_rate}",
-            )
+            raise diverged(solver, self.scale, round_, dealt.rounds, f" (node row {wrong})")
         return seen
+
+
+def learning_rate_of(solver: SGNS, round_: int, rounds: int) -> float:
+    """The rate of a round: it falls linearly."""
+    progress = round_ / max(1, rounds - 1)
+    return solver.learning_rate + progress * (solver.min_learning_rate - solver.learning_rate)
+
+
+def diverged(solver: SGNS, scale: Scale, round_: int, rounds: int, where: str = "") -> DivergenceError:
+    """What to say of vectors that are no longer finite."""
+    return DivergenceError(
+        f"training diverged at scale {scale.label} in round {round_ + 1} of {rounds}{where}: try a smaller ",
+        Setting("learning_rate"),
+        f" than {solver.learning_rate}",
+    )
 
 
 def average(
@@ -226,7 +239,7 @@ def _in_unit(data: NDArray[np.float32], unit: int) -> NDArray[np.float32]:
     return np.ldexp(data.astype(np.float32, copy=False), -unit) if unit else data.astype(np.float32, copy=False)
 
 
-def _expected_visits(solver: SGNS, context: WalkContext, scale: Scale, window: int) -> NDArray[np.float64]:
+def visits_of_nodes(solver: SGNS, context: WalkContext, scale: Scale, window: int) -> NDArray[np.float64]:
     """Expected number of visits of each node over the whole training."""
     sees = context.sees_features(scale)
     if scale.is_self:  # a pass over every node's own features each epoch, as in the authors' code
@@ -238,13 +251,13 @@ def _expected_visits(solver: SGNS, context: WalkContext, scale: Scale, window: i
     return np.where(sees & (once > 0), np.maximum(2.0 * solver.epochs * once, LEAST_VISITS), 0.0)
 
 
-def _noise(probability: NDArray[np.float64], unit: int, exponent: float) -> NDArray[np.float64]:
+def noise_weights(probability: NDArray[np.float64], unit: int, exponent: float) -> NDArray[np.float64]:
     """Noise of each feature, in proportion to a power of p(f), with p(f) in units of 2^unit."""
     seen = probability > 0
     return np.where(seen, np.ldexp(np.where(seen, probability, 0.0), -unit) ** exponent, 0.0)
 
 
-def _keep_probability(probability: NDArray[np.float64], subsample: float) -> NDArray[np.float32] | None:
+def keep_probability(probability: NDArray[np.float64], subsample: float) -> NDArray[np.float32] | None:
     """word2vec's sub-sampling of what is frequent among all pairs."""
     if not subsample:
         return None

@@ -13,7 +13,16 @@ from hopscale.walks import Scale, WalkSize
 if TYPE_CHECKING:
     from hopscale.solvers.sgns import SGNS
 
-__all__ = ["LEAST_VISITS", "MAX_NEGATIVES", "TrainingCounts", "batch_of", "expected_visits"]
+__all__ = [
+    "LEAST_VISITS",
+    "MAX_NEGATIVES",
+    "SHARED_WEIGHT",
+    "TAIL",
+    "TrainingCounts",
+    "batch_of",
+    "expected_visits",
+    "rounds_of",
+]
 
 SHARDS = 16
 # Rounds: enough that a feature has few updates in a shard between two averages, or the shards drift apart.
@@ -54,8 +63,7 @@ class TrainingCounts:
         """Rounds in which a shard updates a feature about ``UPDATES_PER_ROUND`` times."""
         if self.scale.is_self:
             return self.solver.epochs
-        updates = self.pairs / SHARDS / max(1, self.size.n_features)
-        return int(np.clip(np.ceil(updates / UPDATES_PER_ROUND), LEAST_ROUNDS, MOST_ROUNDS))
+        return rounds_of(self.pairs / SHARDS, self.size.n_features)
 
     @property
     def tail(self) -> int:
@@ -85,6 +93,12 @@ class TrainingCounts:
             updates=float(self.updates),
             tail=self.tail,
         )
+
+
+def rounds_of(pairs: float, n_features: int, most_updates: float = UPDATES_PER_ROUND) -> int:
+    """Rounds for a shard of so many pairs: as many as leave a feature so many positives in each."""
+    updates = pairs / max(1, n_features)
+    return int(np.clip(np.ceil(updates / most_updates), LEAST_ROUNDS, MOST_ROUNDS))
 
 
 def batch_of(solver: SGNS, scale: Scale) -> tuple[int, int]:

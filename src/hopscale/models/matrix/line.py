@@ -122,7 +122,7 @@ class LINE(SolverChoice, MatrixEmbedding):
             scale = Scale((1,), half)
             one, other = (next(iter(solver.fit(context, [scale], engine, seed + i))) for i in range(2))
             values, vectors = product_eigenpairs(one.node_vectors, one.feature_vectors, half, engine)
-            second = other.node_vectors
+            vectors, second = engine.host(vectors), engine.host(other.node_vectors)
         best = np.argsort(-values, kind="stable")[:half]
         first = np.zeros((graph.n_nodes, half), dtype=np.float32)  # fewer nodes have fewer eigenvectors
         first[:, : len(best)] = vectors[:, best] * np.sqrt(np.maximum(values[best], 0.0))

@@ -118,7 +118,7 @@ class WalkEmbedding(_Learnt, SolverChoice, NodeEmbedding, abstract=True):
     def _needs_processor(self) -> tuple[str | Setting, ...]:
         solver = self.chosen_solver()
         if self.bias != (1.0, 1.0):
-            return ("cannot be used: rows of walks that remember their last step are sampled, on the processor",)
+            return ("cannot be used: walks that remember their last step are taken on the processor",)
         if isinstance(solver, PMI) and solver.rows == "sampled":
             return (
                 "computes exact rows: leave out ",
