@@ -129,6 +129,7 @@ def main() -> None:
                 records[-1]["gpu"] = torch.cuda.get_device_name()
                 records[-1]["torch"] = torch.__version__
                 kept = updated("gpu_speed", records, ("graph", "model"))  # what was measured before stays
+                kept.sort(key=lambda record: record["nodes"])
                 write("gpu_speed", kept, table(kept))
 
 
