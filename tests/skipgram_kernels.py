@@ -17,7 +17,7 @@ from hopscale.walks.sampling import noise_layout
 from hopscale.walks.transitions import alias_table
 from reference import random_graph
 
-POSITIVES, SHARED, WIDTH = 7, 9, 16
+POSITIVES, SHARED = 7, 9
 
 
 class Small:
@@ -52,18 +52,11 @@ class Small:
         return torch.from_numpy(np.ascontiguousarray(x).astype(dtype)).to(self.device)
 
     def round(self, kernels: ModuleType, key: int = 12345678901234567890) -> plain.Round:
-        visits = self.tensor(np.concatenate([[0], np.cumsum(self.counts)]), np.int64)
-        nodes = self.tensor(np.repeat(self.nodes, self.counts), np.int32)
-        reached = kernels.reached(self.graph, nodes, torch.arange(len(nodes), device=self.device), self.hops, key)
-        degrees = self.table.offsets.diff()[reached.view(-1).to(torch.int64)]
-        pairs = torch.nn.functional.pad(degrees.cumsum(0), (1, 0))
-        per_row = (pairs[visits * len(self.hops)].diff() + POSITIVES - 1) // POSITIVES
-        batches = torch.nn.functional.pad(per_row.cumsum(0), (1, 0))
-        row = torch.repeat_interleave(torch.arange(len(self.nodes), dtype=torch.int32, device=self.device), per_row)
-        return plain.Round(visits, pairs, batches, row, reached, key)
+        nodes, counts = self.tensor(self.nodes, np.int32), self.tensor(self.counts, np.int64)
+        return plain.gathered(kernels, self.graph, self.table, nodes, counts, self.hops, POSITIVES, key)[0]
 
     def batches(self, kernels: ModuleType, this: plain.Round) -> plain.Batches:
-        return kernels.batches(self.table, self.noise, this, POSITIVES, SHARED, WIDTH)
+        return kernels.batches(self.table, self.noise, this, POSITIVES, SHARED)
 
     def bounds(self, this: plain.Round, shards: int) -> torch.Tensor:
         """Where the batches of shards begin; of several the second one has none."""
@@ -99,7 +92,7 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
 
 
 def one_after_the_other(
-    G: np.ndarray, H: np.ndarray, features: np.ndarray, weights: np.ndarray, row: np.ndarray, bounds: np.ndarray
+    G: np.ndarray, H: np.ndarray, features: np.ndarray, row: np.ndarray, bounds: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """G and H after a round: skip-gram as it is defined, shard by shard and batch by batch."""
     G, total, count = G.astype(float), np.zeros(H.shape), np.zeros(len(H))
@@ -107,12 +100,10 @@ def one_after_the_other(
         own, touches = H.astype(float), np.zeros(len(H))
         for batch in range(begin, end):
             g, ids = G[row[batch]].copy(), features[batch]
-            h = own[np.maximum(ids, 0)].copy()
+            h, positives = own[np.maximum(ids, 0)].copy(), (ids[:POSITIVES] >= 0).sum()
             for slot in np.flatnonzero(ids >= 0):
                 x = h[slot] @ g
-                is_positive = slot < POSITIVES
-                weight = weights[batch, slot] if is_positive else 5 / 9 * weights[batch].sum()
-                push = 0.05 * weight * (sigmoid(-x) if is_positive else -sigmoid(x))
+                push = 0.05 * (sigmoid(-x) if slot < POSITIVES else -5 / 9 * positives * sigmoid(x))
                 own[ids[slot]] += push * g
                 G[row[batch]] += push * h[slot]
                 touches[ids[slot]] += 1
@@ -132,7 +123,6 @@ def compare(device: str) -> None:
             assert bool((this.reached == there.reached).all())
             of, other = small.batches(plain, this), small.batches(triton, this)
             assert bool((of.features == other.features).all())
-            assert of.weights is None or bool((of.weights == other.weights).all())
             for columns in (16, 48):
                 for learn in (True, False):
                     results = [small.trained(kernels, this, of, columns, 5, learn=learn) for kernels in (plain, triton)]

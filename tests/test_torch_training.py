@@ -99,15 +99,16 @@ class TestBatches:
     def test_values_count_as_often_as_expected(self, device, kernels):
         of = small(device, weighted=True, hops=(0,))
         of.counts = np.full(len(of.nodes), 2000)
-        found = of.batches(kernels, of.round(kernels))
-        features, weights = host(found.features)[:, :POSITIVES], host(found.weights)
-        assert (weights == np.floor(weights)).all()
-        row = of.features[[of.nodes[0]]]
-        of_first = host(of.round(kernels).row) == 0
-        begin = of.features.indptr[of.nodes[0]]
-        for k, feature in enumerate(row.indices):
-            times = weights[of_first][features[of_first] == feature]
-            assert times.mean() == pytest.approx(of.expected[begin + k], abs=0.06)
+        this = of.round(kernels)
+        features, row = host(of.batches(kernels, this).features)[:, :POSITIVES], host(this.row)
+        for k, node in enumerate(of.nodes[:5]):
+            found = features[row == k]
+            begin, end = of.features.indptr[[node, node + 1]]
+            times = np.bincount(found[found >= 0], minlength=of.features.shape[1]) / 2000
+            expected = np.zeros(of.features.shape[1])
+            expected[of.features.indices[begin:end]] = of.expected[begin:end]
+            np.testing.assert_allclose(times, expected, atol=0.06)
+        assert (features >= 0).sum() == int(this.pairs[-1])
 
 
 class TestTraining:
@@ -119,10 +120,9 @@ class TestTraining:
         batches = of.batches(kernels, this)
         G, H, touches = of.trained(kernels, this, batches, 16, shards)
         features = host(batches.features)
-        weights = (features[:, :POSITIVES] >= 0).astype(float) if batches.weights is None else host(batches.weights)
         bounds = host(of.bounds(this, shards))
         start = [host(each) for each in of.vectors(16)]
-        expected = one_after_the_other(*start, features, weights, host(this.row), bounds)
+        expected = one_after_the_other(*start, features, host(this.row), bounds)
         np.testing.assert_allclose(host(G), expected[0], atol=1e-5)
         np.testing.assert_allclose(host(H), expected[1], atol=1e-5)
         assert np.abs(host(G) - start[0]).max() > 0.1
@@ -218,6 +218,24 @@ class TestModels:
             assert told[1] > 0.8 * told[0] > 0.05
 
     @on_every_device
+    @pytest.mark.parametrize(
+        "changes", [{"subsample": 1e-2}, {"share_negatives": False}, {"negatives": 20}, {"negatives": 1}, {}], ids=str
+    )
+    def test_values_and_settings_tell_blocks_as_on_the_processor(self, device, changes):
+        graph = datasets.planted_blocks(120, n_blocks=3, n_features=60, p_in=0.3, p_out=0.02)
+        F = graph.features.copy()
+        F.data = np.random.default_rng(0).lognormal(0, 2, F.nnz).astype(np.float32)  # a few count a hundred times
+        graph = AttributedGraph(graph.adjacency, F, labels=graph.labels)
+        solver, told = SGNS(walk_length=15, walks_per_node=10, epochs=1).set_params(**changes), []
+        for where in (None, device):
+            vectors = MUSAE(16, window=1, self_scale=False, solver=solver, device=where).fit(graph).embedding_
+            vectors = vectors - vectors.mean(axis=0)
+            unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+            alike, same = unit @ unit.T, graph.labels[:, None] == graph.labels
+            told.append(alike[same].mean() - alike[~same].mean())
+        assert told[1] > 0.75 * told[0] > 0.05
+
+    @on_every_device
     def test_own_features_are_those_of_the_processor(self, device):
         graph = datasets.planted_blocks(n_nodes=60)
         here, there = MUSAE(16, solver=self.SOLVER).fit(graph), MUSAE(16, solver=self.SOLVER, device=device).fit(graph)
@@ -254,22 +272,52 @@ class TestModels:
     @on_every_device
     def test_divergence_is_told(self, device):
         graph = datasets.planted_blocks(n_nodes=60)
-        with pytest.raises(DivergenceError, match=r"training diverged at scale 1 .*learning_rate than 1e\+20"):
+        with pytest.raises(DivergenceError, match=r"diverged at scale 1 in round 1 of \d+: try .*learning_rate than"):
             MUSAE(16, self_scale=False, solver=SGNS(epochs=1, learning_rate=1e20), device=device).fit(graph)
+        again = MUSAE(16, solver=self.SOLVER, device=device).fit(graph)  # nothing is left behind
+        np.testing.assert_array_equal(
+            again.embedding_, MUSAE(16, solver=self.SOLVER, device=device).fit(graph).embedding_
+        )
 
 
-class TestMemory:
-    def test_fewer_shards_where_copies_do_not_fit(self, monkeypatch):
+class TestSizes:
+    @pytest.fixture
+    def task(self, monkeypatch):
+        """What a scale's training is made of, with so much memory."""
         graph = datasets.planted_blocks(300, n_features=400)
         context, scale = WalkContext(Transitions(graph.adjacency), graph.features), Scale((1,), 32)
-        monkeypatch.setattr(device_training, "LEAST_UPDATES", 1)
+        monkeypatch.setattr(device_training, "FEW_SHARDS", 1024)
+
+        def make(memory=2**40, together=1, **settings):
+            with engine_on("torch-cpu", None) as engine:
+                engine.memory = memory
+                of = device_training.DeviceTraining(SGNS(**settings), context, engine, 0, 3)
+                return device_training._Task(of, scale, context.feature_probability(scale), together)
+
+        return make
+
+    def test_shorter_trainings_have_fewer_shards(self, task):
+        shards = [task(epochs=epochs)._shards for epochs in (1, 5, 400)]
+        assert 16 <= shards[0] < shards[1] < shards[2] == 300  # no more than nodes
+        for epochs, count in zip((1, 5), shards, strict=False):
+            assert count == max(16, int(task(epochs=epochs).updates / 400 / device_training.LEAST_UPDATES))
+
+    def test_fewer_shards_and_shorter_rounds_where_memory_is_short(self, task):
+        ample, short, less = task(), task(2**21), task(2**20)
+        assert ample._shards > short._shards > less._shards >= 1
+        assert ample._rounds < less._rounds
+        with pytest.raises(DeviceError, match="training 300 nodes and 400 features with 32 dimensions needs about"):
+            task(2**18)
+
+    def test_scales_wait_for_each_other_where_memory_is_short(self):
+        graph = datasets.planted_blocks(60)
+        context = WalkContext(Transitions(graph.adjacency), graph.features)
+        scales = [Scale((hop,), 16) for hop in (1, 2, 3)]
         with engine_on("torch-cpu", None) as engine:
-            training = device_training.DeviceTraining(SGNS(), context, engine, 0, 3)
-            shards = []
-            for room in (2**30, 2**21, 2**20):
-                engine.memory = room
-                shards.append(device_training._Task(training, scale, context.feature_probability(scale), 1)._shards)
-            assert 16 == shards[0] > shards[1] > shards[2] >= 1
-            engine.memory = 2**17
-            with pytest.raises(DeviceError, match="training 300 nodes and 400 features with 32 dimensions needs about"):
-                device_training._Task(training, scale, context.feature_probability(scale), 1)
+            of = device_training.DeviceTraining(SGNS(), context, engine, 0, 3)
+            assert of._together(scales) == 3
+            needed = device_training._copies_bytes(16, context.n_features, 16) / device_training.COPIES
+            engine.memory = int(2.5 * (needed + device_training._vectors_bytes(context, scales[0])))
+            assert of._together(scales) == 2
+            engine.memory //= 2
+            assert of._together(scales) == 1

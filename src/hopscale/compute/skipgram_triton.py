@@ -16,7 +16,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from hopscale.compute.skipgram_plain import Batches, Graph, Noise, Round, Table
+from hopscale.compute.skipgram_plain import Batches, Graph, Noise, Round, Table, signed
 
 __all__ = ["average", "batches", "reached", "train"]
 
@@ -31,26 +31,25 @@ def reached(graph: Graph, nodes: Tensor, streams: Tensor, hops: Sequence[int], k
     found = torch.empty((len(nodes), len(hops)), dtype=torch.int32, device=nodes.device)
     if len(nodes):
         _reached[(triton.cdiv(len(nodes), WALKS),)](
-            graph.offsets, graph.neighbors, graph.keep, graph.other, nodes, streams, found, len(nodes), _halves(key),
+            graph.offsets, graph.neighbors, graph.keep, graph.other, nodes, streams, found, len(nodes), signed(key),
             HOPS=sum(1 << hop for hop in hops), LAST=hops[-1], SEEN=len(hops), WALKS=WALKS,
             WEIGHTED=graph.keep is not None, num_warps=4,
         )  # fmt: skip
     return found
 
 
-def batches(table: Table, noise: Noise, this: Round, positives: int, shared: int, width: int) -> Batches:
+def batches(table: Table, noise: Noise, this: Round, positives: int, shared: int) -> Batches:
     """The features of all batches of a round: pairs of a row in their order, and a systematic sample of noise."""
-    count, device = len(this.row), this.row.device
-    features = torch.empty((count, width), dtype=torch.int32, device=device)
-    weights = None if table.expected is None else torch.empty((count, positives), device=device)
+    count, width = len(this.row), positives + shared
+    features = torch.empty((count, width), dtype=torch.int32, device=this.row.device)
     if count:
         _batches[(triton.cdiv(count, GATHERED),)](
-            this.visits, this.pairs, this.batches, this.row, this.reached, table.offsets, table.columns,
-            table.expected, noise.last, noise.feature, noise.guide, features, weights, count, noise.shift,
-            this.reached.shape[1], 2**32 // shared, _halves(this.key), POSITIVES=positives, SHARED=shared,
-            WIDTH=width, COUNT=GATHERED, WEIGHTED=weights is not None, num_warps=4,
+            this.visits, this.pairs, this.listed, this.batches, this.row, this.reached, table.offsets, table.columns,
+            noise.last, noise.feature, noise.guide, features, count, noise.shift, this.reached.shape[1],
+            2**32 // shared, signed(this.key), POSITIVES=positives, SHARED=shared, WIDTH=width, COUNT=GATHERED,
+            LISTED=this.listed is not None, num_warps=4,
         )  # fmt: skip
-    return Batches(features, weights, positives)
+    return Batches(features, positives)
 
 
 def train(
@@ -61,9 +60,9 @@ def train(
     width, stride = of.features.shape[1], G.shape[1]
     columns = triton.next_power_of_2(stride)
     _train[(len(bounds) - 1,)](
-        of.features, of.weights, row, bounds, G, H, own, touches, H.shape[0], rate, noise_rate,
+        of.features, row, bounds, G, H, own, touches, H.shape[0], rate, noise_rate,
         POSITIVES=of.positives, WIDTH=width, COLUMNS=columns, STRIDE=stride, LEARN=own is not None,
-        WEIGHTED=of.weights is not None, LONG=H.numel() >= 2**31, num_warps=max(1, min(16, width * columns // TILE)),
+        LONG=H.numel() >= 2**31, num_warps=max(1, min(16, width * columns // TILE)),
     )  # fmt: skip
 
 
@@ -76,11 +75,6 @@ def average(own: Tensor, touches: Tensor, H: Tensor) -> Tensor:
         STRIDE=stride, num_warps=4,
     )  # fmt: skip
     return out
-
-
-def _halves(key: int) -> int:
-    """A key as a signed number, which Triton takes."""
-    return key - 2**64 if key >= 2**63 else key
 
 
 @triton.jit
@@ -107,7 +101,7 @@ def _fraction(bits):
     return (bits & 0xFFFFFF).to(tl.uint32).to(tl.float32) * 5.9604644775390625e-08
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count", "key"])
 def _reached(
     offsets, neighbors, keep, other, nodes, streams, found, count, key,
     HOPS: tl.constexpr, LAST: tl.constexpr, SEEN: tl.constexpr, WALKS: tl.constexpr, WEIGHTED: tl.constexpr,
@@ -146,11 +140,11 @@ def _first_above(numbers, low, high, wanted, known):
     return low
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count", "key"])
 def _batches(
-    visits, pairs, row_batches, rows, reached, offsets, columns, expected, last, feature, guide, features, weights,
+    visits, pairs, listed, row_batches, rows, reached, offsets, columns, last, feature, guide, features,
     count, shift, per_visit, spacing, key,
-    POSITIVES: tl.constexpr, SHARED: tl.constexpr, WIDTH: tl.constexpr, COUNT: tl.constexpr, WEIGHTED: tl.constexpr,
+    POSITIVES: tl.constexpr, SHARED: tl.constexpr, WIDTH: tl.constexpr, COUNT: tl.constexpr, LISTED: tl.constexpr,
 ):  # fmt: skip
     batch = tl.program_id(0).to(tl.int64) * COUNT + tl.arange(0, COUNT)
     there = batch < count
@@ -163,21 +157,19 @@ def _batches(
     first += POSITIVES * (batch - tl.load(row_batches + row, there, other=0))
     pair = first[:, None] + slot
     is_positive = there[:, None] & (slot < POSITIVES) & (pair < tl.load(pairs + end, there, other=0)[:, None])
-    none = tl.zeros([COUNT, WIDTH], dtype=tl.int64)
-    visit = _first_above(pairs, begin[:, None] + none, end[:, None] + none, pair, is_positive) - 1
-    visit = tl.where(is_positive, visit, 0)
-    node = tl.load(reached + visit, is_positive, other=0).to(tl.int64)
-    entry = tl.load(offsets + node, is_positive, other=0) + pair - tl.load(pairs + visit, is_positive, other=0)
-    found = tl.load(columns + entry, is_positive, other=-1)
-    if WEIGHTED:
-        uniform = _fraction(_draw(_stream(key, pair), 3))
-        uses = tl.floor(tl.load(expected + entry, is_positive, other=0.0) + uniform)
-        here = there[:, None] & (slot < POSITIVES)
-        tl.store(weights + batch[:, None] * POSITIVES + slot, tl.where(is_positive, uses, 0.0), here)
+    if LISTED:
+        found = tl.load(listed + pair, is_positive, other=-1)
+    else:
+        none = tl.zeros([COUNT, WIDTH], dtype=tl.int64)
+        visit = _first_above(pairs, begin[:, None] + none, end[:, None] + none, pair, is_positive) - 1
+        visit = tl.where(is_positive, visit, 0)
+        node = tl.load(reached + visit, is_positive, other=0).to(tl.int64)
+        entry = tl.load(offsets + node, is_positive, other=0) + pair - tl.load(pairs + visit, is_positive, other=0)
+        found = tl.load(columns + entry, is_positive, other=-1)
     # Noise: evenly spaced numbers, and the features that they stand for.
     is_noise = there[:, None] & (slot >= POSITIVES) & (slot < POSITIVES + SHARED)
     offset = (_draw(_stream(key, batch), 2) >> 32).to(tl.int64)
-    point = (offset[:, None] + spacing * (slot - POSITIVES)) & 0xFFFFFFFF
+    point = (offset[:, None] + spacing * (slot - POSITIVES).to(tl.int64)) & 0xFFFFFFFF
     cell = tl.where(is_noise, point >> shift, 0)
     low = tl.load(guide + cell, is_noise, other=0)
     place = _first_above(last, low, tl.load(guide + cell + 1, is_noise, other=0), point - 1, is_noise)
@@ -187,9 +179,9 @@ def _batches(
 
 @triton.jit
 def _train(
-    features, weights, rows, bounds, G, H, own, touches, height, rate, noise_rate,
+    features, rows, bounds, G, H, own, touches, height, rate, noise_rate,
     POSITIVES: tl.constexpr, WIDTH: tl.constexpr, COLUMNS: tl.constexpr, STRIDE: tl.constexpr, LEARN: tl.constexpr,
-    WEIGHTED: tl.constexpr, LONG: tl.constexpr,
+    LONG: tl.constexpr,
 ):  # fmt: skip
     shard = tl.program_id(0).to(tl.int64)
     begin, end = tl.load(bounds + shard), tl.load(bounds + shard + 1)
@@ -224,11 +216,9 @@ def _train(
                 h = tl.load(H + at, both, other=0.0)
             x = tl.sum(h * g[None, :], axis=1)
             is_positive = known & (slot < POSITIVES)
-            weight = is_positive.to(tl.float32)
-            if WEIGHTED:
-                weight = tl.load(weights + batch * POSITIVES + slot, is_positive, other=0.0)
+            share = tl.sum(is_positive.to(tl.float32), axis=0)
             # 1 - σ(x) = σ(-x)
-            push = tl.where(slot < POSITIVES, rate * weight, -noise_rate * tl.sum(weight, axis=0))
+            push = tl.where(slot < POSITIVES, rate, -noise_rate * share)
             push = tl.where(known, push * tl.sigmoid(tl.where(slot < POSITIVES, -x, x)), 0.0)
             if LEARN:
                 same = ids[:, None] == ids[None, :]

@@ -125,33 +125,28 @@ class Torch:
     def taking_turns(self, works: Sequence[Generator[None, None, Result]]) -> list[Result]:
         """What generators return, a step of each in turn: on a GPU each has a stream of its own.
 
-        On a processor steps are small, and threads would wait for each other: there is one.
+        On the CPU, PyTorch is limited to one thread: the steps are too small for more.
         """
         threads = torch.get_num_threads()
         if not self.on_gpu:
             torch.set_num_threads(1)
-        try:
-            return self._in_turns(works)
-        finally:
-            torch.set_num_threads(threads)
-
-    def _in_turns(self, works: Sequence[Generator[None, None, Result]]) -> list[Result]:
         streams: list[Any] = [torch.cuda.Stream(self.device) for _ in works] if self.on_gpu else []  # type: ignore[no-untyped-call]
         found: dict[int, Result] = {}
-        for stream in streams:
-            stream.wait_stream(torch.cuda.current_stream(self.device))
-        while len(found) < len(works):
-            for k, work in enumerate(works):
-                if k not in found:
-                    with torch.cuda.stream(streams[k]) if streams else nullcontext():
-                        try:
-                            next(work)
-                        except StopIteration as end:
-                            found[k] = end.value
-        for stream in streams:
-            torch.cuda.current_stream(self.device).wait_stream(stream)
-        if streams:
-            torch.cuda.synchronize(self.device)  # memory of one stream must not be given to another that is ahead
+        try:
+            for stream in streams:
+                stream.wait_stream(torch.cuda.current_stream(self.device))
+            while len(found) < len(works):
+                for k, work in enumerate(works):
+                    if k not in found:
+                        with torch.cuda.stream(streams[k]) if streams else nullcontext():
+                            try:
+                                next(work)
+                            except StopIteration as end:
+                                found[k] = end.value
+        finally:
+            torch.set_num_threads(threads)
+            if streams:  # memory that one stream still reads must not be given to others, also after an error
+                torch.cuda.synchronize(self.device)
         return [found[k] for k in range(len(works))]
 
     # Tall arrays.

@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 SOME = 4096  # rows that are looked at first: they mostly tell
-SMALLEST = 1e-25  # square of a length in single precision
+SMALLEST = 1e-25  # mean square below which, or above whose inverse, single precision is not used
 LOST = 1e-3  # of the usual length; on cora and citeseer no node of the largest component is that short
 
 
@@ -67,7 +67,7 @@ def warn_of_lost_nodes(model: Any, graph: AttributedGraph, knowable: NDArray[np.
 
 
 def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Lengths of rows: in single precision, which takes a quarter of the time, unless it could not hold their squares."""
+    """Lengths of rows, by single precision unless it could not hold their squares: it takes a quarter of the time."""
     with np.errstate(over="ignore"):
         squares = np.einsum("ij,ij->i", vectors, vectors)
     if len(squares) and not SMALLEST < squares.mean(dtype=np.float64) < 1 / SMALLEST:

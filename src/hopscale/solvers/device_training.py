@@ -1,6 +1,6 @@
 """Skip-gram on a device of PyTorch: many more shards than threads have, a program each.
 
-Rounds are those of :mod:`hopscale.solvers.shards`: every shard trains its own rows against its own copy of the
+Rounds are like those of :mod:`hopscale.solvers.shards`: every shard trains its own rows against its own copy of the
 features' vectors, and the copies are averaged. What differs is what a thousand shards ask for. A node whose visits
 would keep one of them busy is trained in several, a row in each, and its rows are averaged as well. And what a round
 needs is gathered before its shards begin: the walks of its visits, the features that they meet, the noise.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from hopscale.solvers.shards import (
 from hopscale.solvers.training import SHARED_WEIGHT, TAIL, TrainingCounts, rounds_of
 from hopscale.walks import Scale, WalkContext
 from hopscale.walks.sampling import noise_layout
-from hopscale.walks.transitions import walk_tables
+from hopscale.walks.transitions import alias_table
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -40,16 +40,15 @@ if TYPE_CHECKING:
 
 __all__ = ["DeviceTraining"]
 
-SHARDS, FEW_SHARDS = 1024, 16  # of a scale on a GPU, and on a processor, where they are slow in any case
+SHARDS, FEW_SHARDS = 1024, 16  # of a scale on a GPU, and on the CPU, where PyTorch is slow with any number
 LEAST_SHARDS = 16  # of a scale, unless its copies do not fit
-# Of a feature in a shard: over the whole training, for with fewer its vector does not get far enough; and in a round,
-# for with more a shard's copy learns its own few nodes by heart.
-LEAST_UPDATES, MOST_UPDATES = 1000, 16
+LEAST_UPDATES = 1000  # of a feature in a shard, noise among them, over the training: with fewer it is undertrained
+MOST_POSITIVES = 16  # of a feature in a shard and round: with more the shard's copy overfits its own nodes
 SLOTS, LEAST_POSITIVES = 16, 2  # of a batch
 HEAVY = 0.5  # of a shard's visits: a node that has more is trained in several
-COPIES = 0.5  # of the device's room, that the shards' copies may take
-# Pairs of a round, or visits, that are gathered at once: larger rounds become several.
-GATHERED, GATHERED_BYTES = 2**26, 80.0
+COPIES = 0.5  # of the device's room that the tables leave, for the shards' copies; a quarter is for a round
+MOST_GATHERED = 2**26  # pairs of a round, or nodes that its visits reach: larger rounds become several
+GATHERED_BYTES = 100.0  # of each of these, beside the features of batches
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +82,7 @@ def _dealt(visits: NDArray[np.float64], shards: int, random: np.random.Generator
 
 
 def _batch_of(solver: SGNS) -> tuple[int, int]:
-    """Positives of a batch, and noise features that they share: together a power of two, as few as are of use.
+    """Positives of a batch, and noise features that they share: the fewest slots, a power of two, for two positives.
 
     >>> from hopscale import SGNS
     >>> [_batch_of(SGNS(negatives=b)) for b in (1, 5, 20, 64)], _batch_of(SGNS(share_negatives=False))
@@ -101,32 +100,27 @@ def _copies_bytes(shards: int, features: int, dimensions: int) -> float:
     return shards * features * 4.0 * (padded(dimensions) + 1)
 
 
-def _table_bytes(context: WalkContext, scale: Scale) -> float:
-    """Bytes of the graph, the features, and the vectors of one scale with their means."""
-    size = context.size
-    graph = 8.0 * (size.n_nodes + 1) + size.steps * (12.0 if size.weighted else 4.0)
-    features = 8.0 * (size.n_nodes + 1) + 8.0 * size.entries + 40.0 * size.n_features
-    vectors = 4.0 * padded(scale.dimensions) * (3 * size.n_nodes + 6 * size.n_features) + 64.0 * size.n_nodes
-    return graph + features + vectors
+def _vectors_bytes(context: WalkContext, scale: Scale) -> float:
+    """Bytes of the vectors of a scale with their means, of its rows and of its noise."""
+    n, q = context.n_nodes, context.n_features
+    return 4.0 * padded(scale.dimensions) * (3 * n + 6 * q) + 64.0 * n + 40.0 * q
 
 
 class DeviceTraining:
     """The training of one fit or projection on a device, scale after scale."""
 
     def __init__(self, solver: SGNS, context: WalkContext, engine: Torch, seed: int, window: int) -> None:
-        from hopscale.compute.skipgram_plain import Graph, Table  # whoever has such an engine has PyTorch
+        from hopscale.compute.skipgram_plain import Graph, Table  # here, because nobody else needs PyTorch
 
-        self._solver, self._context, self._engine, self._seed = solver, context, engine, seed
-        self._window, self._unit = window, unit_of(context)
-        transitions, F, tall = context.transitions, context.features, engine.tensor
-        A, tables = transitions.adjacency, {}
-        if transitions.weighted:
-            tables = walk_tables(A, transitions.degrees, transitions.inverse_degrees, weighted=True)
-        alias = [tall(tables[name]) if tables else None for name in ("keep", "other")]
-        self._graph = Graph(tall(A.indptr.astype(np.int64)), tall(A.indices.astype(np.int32, copy=False)), *alias)
-        counts = expected_counts(context, self._unit)
+        self.solver, self.context, self.engine, self.seed = solver, context, engine, seed
+        self.window, self.unit = window, unit_of(context)
+        A, F, tall = context.transitions.adjacency, context.features, engine.tensor
+        offsets = A.indptr.astype(np.int64)
+        alias = map(tall, alias_table(A.data, offsets)) if context.transitions.weighted else (None, None)
+        self.graph = Graph(tall(offsets), tall(A.indices.astype(np.int32, copy=False)), *alias)
+        counts = expected_counts(context, self.unit)
         joined = None if counts is None else tall(np.concatenate(list(counts)))
-        self._table = Table(tall(F.indptr.astype(np.int64)), tall(F.indices.astype(np.int32, copy=False)), joined)
+        self.table = Table(tall(F.indptr.astype(np.int64)), tall(F.indices.astype(np.int32, copy=False)), joined)
 
     def solutions(
         self, scales: Sequence[Scale], probabilities: Sequence[NDArray[np.float64]], own: Callable[[Scale], Solution]
@@ -141,19 +135,29 @@ class DeviceTraining:
             found[scale] = own(scale)
 
         walked = [(s, p) for s, p in zip(scales, probabilities, strict=True) if not s.is_self]
-        tasks = [_Task(self, scale, probability, len(walked)) for scale, probability in walked]
-        with Threads(1) as threads, self._engine.bar(sum(task.updates for task in tasks), "train", "update") as bar:
+        together = self._together([scale for scale, _ in walked])
+        tasks = [_Task(self, scale, probability, together) for scale, probability in walked]
+        with Threads(1) as threads, self.engine.bar(sum(task.updates for task in tasks), "train", "update") as bar:
             wait = threads.start(here, [scale for scale in scales if scale.is_self])
-            trained = self._engine.taking_turns([task.steps(bar.update) for task in tasks])
-            for task, (G, H) in zip(tasks, trained, strict=True):
-                found[task.scale] = task.solution(G, H)
+            for first in range(0, len(tasks), together):
+                some = tasks[first : first + together]
+                trained = self.engine.taking_turns([task.steps(bar.update) for task in some])
+                for task, (G, H) in zip(some, trained, strict=True):
+                    found[task.scale] = task.solution(G, H)
             wait()
         for scale in scales:
             solution = found.pop(scale)
             if scale.is_self:
-                tall = map(self._engine.tall, (solution.node_vectors, solution.feature_vectors))
+                tall = map(self.engine.tall, (solution.node_vectors, solution.feature_vectors))
                 solution = replace(solution, node_vectors=next(tall), feature_vectors=next(tall))
             yield solution
+
+    def _together(self, scales: Sequence[Scale]) -> int:
+        """Scales that are trained at the same time: all, or as many as the device has the memory for."""
+        for together in range(len(scales), 1, -1):
+            if all(_Task.shards_that_fit(self, scale, together) >= LEAST_SHARDS for scale in scales):
+                return together
+        return 1
 
     def projections(self, solutions: Sequence[Solution], own: Callable[[Solution], Floats]) -> Iterator[Floats]:
         """Vectors of the nodes of this context: the same training with the features' vectors frozen."""
@@ -161,67 +165,82 @@ class DeviceTraining:
             if solution.scale.is_self:
                 yield own(solution)
                 continue
-            task = _Task(self, solution.scale, solution.feature_probability, 1)
-            with self._engine.bar(task.updates, "place", "update") as bar:
+            task = _Task(self, solution.scale, solution.feature_probability, 1, learns=False)
+            with self.engine.bar(task.updates, "place", "update") as bar:
                 steps = task.steps(bar.update, frozen=solution.feature_vectors)
-                yield self._engine.host(self._engine.taking_turns([steps])[0][0])
+                yield self.engine.host(self.engine.taking_turns([steps])[0][0])
 
 
 class _Task:
     """One scale's training."""
 
-    def __init__(self, of: DeviceTraining, scale: Scale, probability: NDArray[np.float64], together: int) -> None:
+    def __init__(
+        self,
+        of: DeviceTraining,
+        scale: Scale,
+        probability: NDArray[np.float64],
+        together: int,
+        *,
+        learns: bool = True,
+    ) -> None:
         from hopscale.compute.skipgram_plain import Noise
 
-        self._solver, self._context, self._engine, self._seed = of._solver, of._context, of._engine, of._seed
-        self._graph, self._table = of._graph, of._table
-        self.scale, self.probability = scale, probability
-        solver, context, engine, tall = of._solver, of._context, of._engine, of._engine.tensor
-        visits = visits_of_nodes(solver, context, scale, of._window)
-        self._random = np.random.default_rng([of._seed, scale.hops[-1], 2])
+        self._of, self.scale, self.probability, self._learns = of, scale, probability, learns
+        solver, context, tall = of.solver, of.context, of.engine.tensor
+        visits = visits_of_nodes(solver, context, scale, of.window)
+        self._random = np.random.default_rng([of.seed, scale.hops[-1], 2])
+        self._keys = np.random.default_rng([of.seed, scale.hops[-1], 3])
         self._visited = visits > 0
         counts = TrainingCounts(solver, context.size, scale, float(visits.sum()))
         self.updates, self.pairs_seen = counts.updates, 0
+        self._batch, self._shared = _batch_of(solver)
         self._shards = self._number_of_shards(together)
         self._dealt = _dealt(visits, self._shards, self._random)
-        at_once = np.clip((1 - COPIES) / 2 * engine.room / together / GATHERED_BYTES, 1, GATHERED)
-        least = int(np.ceil(max(counts.pairs, counts.visits) / at_once))
-        self._rounds = max(rounds_of(counts.pairs / self._shards, context.n_features, MOST_UPDATES), least)
+        each = GATHERED_BYTES + 4.0 * (self._batch + self._shared) / self._batch
+        room = (1 - COPIES) / 2 * self._room(of, scale, together)
+        at_once = float(np.clip(room / each, 1, MOST_GATHERED))
+        least = int(np.ceil(max(counts.pairs, counts.visits * len(scale.hops)) / at_once))
+        self._rounds = max(rounds_of(counts.pairs / self._shards, context.n_features, MOST_POSITIVES), least)
         self._tail = max(1, int(self._rounds * TAIL))
-        self._batch, self._shared = _batch_of(solver)
-        self._width = self._batch + self._shared
-        layout = noise_layout(noise_weights(probability, of._unit, solver.noise_exponent))
+        layout = noise_layout(noise_weights(probability, of.unit, solver.noise_exponent))
         guide = np.append(layout.guide, len(layout.last) - 1).astype(np.int64)
         self._noise = Noise(
             tall(layout.last.astype(np.int64)), tall(layout.feature.astype(np.int32)), tall(guide), layout.shift
         )
-        keep = keep_probability(probability, solver.subsample)
+        self._table, keep = of.table, keep_probability(probability, solver.subsample)
         if keep is not None:  # how often an entry is a positive at a visit
-            kept = tall(keep)[self._table.columns]
-            expected = self._table.expected
+            kept, expected = tall(keep)[self._table.columns], self._table.expected
             self._table = replace(self._table, expected=kept if expected is None else expected * kept)
-        self._degrees = self._table.offsets.diff()
-        self._key = np.random.default_rng([of._seed, scale.hops[-1], 3])
 
     def solution(self, G: Tensor, H: Tensor) -> Solution:
         """What training has learnt."""
         rows = f"{self.pairs_seen:,} pairs of walks"
         return Solution(self.scale, node_vectors=G, feature_vectors=H, feature_probability=self.probability, rows=rows)
 
+    @staticmethod
+    def _room(of: DeviceTraining, scale: Scale, together: int) -> float:
+        """Bytes for copies and rounds of a scale, where so many are trained at the same time."""
+        return of.engine.room / together - _vectors_bytes(of.context, scale)
+
+    @classmethod
+    def shards_that_fit(cls, of: DeviceTraining, scale: Scale, together: int) -> int:
+        """How many shards' copies of the features' vectors fit."""
+        copy = _copies_bytes(1, of.context.n_features, scale.dimensions)
+        return int(COPIES * cls._room(of, scale, together) / copy)
+
     def _number_of_shards(self, together: int) -> int:
         """As many as fit where so many scales are trained together, unless that leaves a feature too few updates."""
-        scale, q, engine = self.scale, self._context.n_features, self._engine
-        most = SHARDS if engine.on_gpu else FEW_SHARDS
-        tables = _table_bytes(self._context, scale)
-        fits = int(COPIES * (engine.room / together - tables) / _copies_bytes(1, q, scale.dimensions))
+        of, scale = self._of, self.scale
+        n, q = of.context.n_nodes, of.context.n_features
+        most = min(n, SHARDS if of.engine.on_gpu else FEW_SHARDS)
+        if not self._learns:
+            return most
+        fits = self.shards_that_fit(of, scale, together)
         if fits < 1:
-            engine.check_room(
-                f"training {self._context.n_nodes:,} nodes and {q:,} features with {scale.dimensions} dimensions",
-                together * (tables + _copies_bytes(1, q, scale.dimensions) / COPIES),
-                "ask for fewer dimensions",
-            )
-        wanted = int(np.clip(self.updates / q / LEAST_UPDATES, LEAST_SHARDS, most))
-        return max(1, min(wanted, fits, self._context.n_nodes))
+            needed = _vectors_bytes(of.context, scale) + _copies_bytes(1, q, scale.dimensions) / COPIES
+            what = f"training {n:,} nodes and {q:,} features with {scale.dimensions} dimensions"
+            of.engine.check_room(what, together * needed, "ask for fewer dimensions")
+        return max(1, min(most, fits, max(LEAST_SHARDS, int(self.updates / q / LEAST_UPDATES))))
 
     def steps(
         self, done: Callable[[float], object], *, frozen: Floats | None = None
@@ -229,45 +248,47 @@ class _Task:
         """Train round by round; returns vectors of the nodes and the features. ``frozen`` ones stay as they are."""
         import torch
 
-        engine, rows, d = self._engine, self._dealt, self.scale.dimensions
-        stride, q = padded(d), self._context.n_features
+        from hopscale.compute.skipgram_plain import gathered
+
+        of, rows, d = self._of, self._dealt, self.scale.dimensions
+        engine, solver, kernels = of.engine, of.solver, of.engine.skipgram
+        stride, q = padded(d), of.context.n_features
         node = engine.tensor(rows.node.astype(np.int64))
         G = torch.nn.functional.pad(engine.tensor(self._start()), (0, stride - d))[node]
         H = torch.zeros((q, stride), device=engine.device)
-        if frozen is not None:
+        own = touches = None
+        if frozen is None:
+            own = torch.empty((self._shards, q, stride), device=engine.device)
+            touches = torch.empty((self._shards, q), dtype=torch.int32, device=engine.device)
+        else:
             H[:, :d] = engine.tensor(frozen)
         joint = _Joint(rows, engine)
-        learns = frozen is None
-        own = torch.empty((self._shards, q, stride), device=engine.device) if learns else None
-        touches = torch.empty((self._shards, q), dtype=torch.int32, device=engine.device) if learns else None
+        engine.say(f"scale {self.scale.label}: {self._shards:,} shards, {self._rounds:,} rounds")
         mean_G, mean_H = torch.zeros_like(G), torch.zeros_like(H)
         rate, offset = engine.tensor(rows.visits / self._rounds), engine.tensor(self._random.random(len(rows.node)))
-        bounds = engine.tensor(rows.bounds)
-        nodes = node.to(torch.int32)
+        bounds, nodes = engine.tensor(rows.bounds), node.to(torch.int32)
         before, sums = torch.floor(offset), torch.zeros((), device=engine.device)
         for round_ in range(self._rounds):
             after = torch.floor((round_ + 1) * rate + offset)
             counts, before = (after - before).to(torch.int64), after
-            this, batches, total = self._gathered(nodes, counts, sums)
-            if not np.isfinite(total):
-                raise diverged(self._solver, self.scale, round_, self._rounds)
+            key = int(self._keys.integers(0, 2**63))
+            this, (pairs, _, total) = gathered(
+                kernels, of.graph, self._table, nodes, counts, self.scale.hops, self._batch, key, sums
+            )
+            self._check(total, round_ - 1)
+            self.pairs_seen += int(pairs)
+            batches = kernels.batches(self._table, self._noise, this, self._batch, self._shared)
             if own is not None and touches is not None:
                 touches.zero_()
                 own.copy_(H.expand_as(own))
-            learning_rate = learning_rate_of(self._solver, round_, self._rounds)
-            engine.skipgram.train(
-                batches,
-                this.row,
-                this.batches[bounds],
-                G,
-                H,
-                own,
-                touches,
-                rate=learning_rate,
-                noise_rate=learning_rate * self._solver.negatives / self._shared,
+            learning_rate = learning_rate_of(solver, round_, self._rounds)
+            noise_rate = learning_rate * solver.negatives / self._shared
+            kernels.train(
+                batches, this.row, this.batches[bounds], G, H, own, touches, rate=learning_rate, noise_rate=noise_rate
             )
+            del this, batches  # before the next are made
             if own is not None and touches is not None:
-                H = engine.skipgram.average(own, touches, H)
+                H = kernels.average(own, touches, H)
             joint.average(G)
             if round_ >= self._rounds - self._tail:
                 mean_G += G
@@ -275,44 +296,25 @@ class _Task:
             sums.copy_(G.sum() + H.sum())
             done(self.updates / self._rounds)
             yield
-        if not np.isfinite(float(sums)):
-            raise diverged(self._solver, self.scale, self._rounds - 1, self._rounds)
+        self._check(float(sums), self._rounds - 1)
         del own, touches
-        found = torch.empty((self._context.n_nodes, d), device=engine.device)
+        found = torch.empty((of.context.n_nodes, d), device=engine.device)
         found[node] = mean_G[:, :d] / self._tail  # rows of one node are the same
         return found, mean_H[:, :d] / self._tail
 
+    def _check(self, total: float, round_: int) -> None:
+        """Refuse vectors that a round has left infinite."""
+        if not np.isfinite(total):
+            raise diverged(self._of.solver, self.scale, round_, self._rounds)
+
     def _start(self) -> Floats:
         """Vectors of the nodes before training: word2vec's start, uniform in ±1/(2d)."""
-        d, random = self.scale.dimensions, np.random.default_rng([self._seed, self.scale.hops[-1], 1])
-        start = random.random((self._context.n_nodes, d), dtype=np.float32)
+        d, random = self.scale.dimensions, np.random.default_rng([self._of.seed, self.scale.hops[-1], 1])
+        start = random.random((self._of.context.n_nodes, d), dtype=np.float32)
         start -= np.float32(0.5)
         start /= np.float32(d)
         start[~self._visited] = 0.0  # never trained: the random start must not pass for a vector
         return start
-
-    def _gathered(self, nodes: Tensor, counts: Tensor, sums: Tensor) -> tuple[Any, Any, float]:
-        """The walks, pairs and batches of a round in which rows are visited so many times, and ``sums`` as it is."""
-        import torch
-
-        from hopscale.compute.skipgram_plain import Round
-
-        kernels, hops = self._engine.skipgram, self.scale.hops
-        device, key = self._engine.device, int(self._key.integers(0, 2**63))
-        visits = torch.nn.functional.pad(counts.cumsum(0), (1, 0))
-        total = int(visits[-1])
-        row = torch.repeat_interleave(torch.arange(len(counts), device=device), counts, output_size=total)
-        reached = kernels.reached(self._graph, nodes[row], torch.arange(total, device=device), hops, key)
-        pairs = torch.nn.functional.pad(self._degrees[reached.view(-1).to(torch.int64)].cumsum(0), (1, 0))
-        of_rows = pairs[visits * len(hops)].diff()
-        batches = torch.nn.functional.pad(((of_rows + self._batch - 1) // self._batch).cumsum(0), (1, 0))
-        sizes = torch.stack([pairs[-1].double(), batches[-1].double(), sums.double()]).tolist()
-        self.pairs_seen += int(sizes[0])
-        row = torch.repeat_interleave(
-            torch.arange(len(counts), dtype=torch.int32, device=device), batches.diff(), output_size=int(sizes[1])
-        )
-        this = Round(visits, pairs, batches, row, reached, key)
-        return this, kernels.batches(self._table, self._noise, this, self._batch, self._shared, self._width), sizes[2]
 
 
 class _Joint:

@@ -105,7 +105,7 @@ class SGNS(Solver):
         return DeviceTraining(self, context, engine, seed, window).solutions(
             scales,
             context.feature_probabilities(scales),
-            lambda scale: self._on_a_thread(lambda threads: self._fit_on(threads, context, [scale], window, seed)[0]),
+            lambda scale: _on_a_thread(lambda threads: self._fit_on(threads, context, [scale], window, seed)[0]),
         )
 
     def _fit_on(
@@ -137,7 +137,7 @@ class SGNS(Solver):
             return self._placed_by(engine, context, solutions, window, seed)
         return DeviceTraining(self, context, engine, seed, window).projections(
             solutions,
-            lambda one: self._on_a_thread(lambda threads: self._placed_by(threads, context, [one], window, seed)[0]),
+            lambda one: _on_a_thread(lambda threads: self._placed_by(threads, context, [one], window, seed)[0]),
         )
 
     def _placed_by(
@@ -155,10 +155,11 @@ class SGNS(Solver):
                 found.append(task.by_node(G))
         return found
 
-    def _on_a_thread(self, work: Callable[[Threads], Result]) -> Result:
-        """What a device leaves to the processor."""
-        with Threads(1) as threads:
-            return work(threads)
+
+def _on_a_thread(work: Callable[[Threads], Result]) -> Result:
+    """What a device leaves to the processor."""
+    with Threads(1) as threads:
+        return work(threads)
 
 
 def scales_at_once(scales: Sequence[Scale], n_features: int, n_jobs: int) -> int:

@@ -95,10 +95,10 @@ class TrainingCounts:
         )
 
 
-def rounds_of(pairs: float, n_features: int, most_updates: float = UPDATES_PER_ROUND) -> int:
+def rounds_of(pairs: float, n_features: int, most_positives: float = UPDATES_PER_ROUND) -> int:
     """Rounds for a shard of so many pairs: as many as leave a feature so many positives in each."""
-    updates = pairs / max(1, n_features)
-    return int(np.clip(np.ceil(updates / most_updates), LEAST_ROUNDS, MOST_ROUNDS))
+    positives = pairs / max(1, n_features)
+    return int(np.clip(np.ceil(positives / most_positives), LEAST_ROUNDS, MOST_ROUNDS))
 
 
 def batch_of(solver: SGNS, scale: Scale) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hopscale.checks import even, parameter
 from hopscale.compute import Engine
+from hopscale.compute.devices import checked_device
 from hopscale.compute.svd import MAX_RANK, leading_eigenpairs, product_eigenpairs, triplets_bytes
 from hopscale.compute.threads import effective_jobs
 from hopscale.exceptions import ParameterError
@@ -106,7 +107,8 @@ class LINE(SolverChoice, MatrixEmbedding):
         n, edges = graph.n_nodes, 40.0 * graph.adjacency.nnz
         if isinstance(self.chosen_solver(), PMI):
             return triplets_bytes(n, n, 2 * self.dimensions, self._engine()) + edges
-        return 2.0 * n * self.dimensions * (7 + effective_jobs(self.n_jobs)) + edges
+        jobs = effective_jobs(self.n_jobs) if checked_device("device", self.device) is None else 1
+        return 2.0 * n * self.dimensions * (7 + jobs) + edges
 
     def _vectors(self, graph: AttributedGraph, seed: int, engine: Engine) -> dict[str, NDArray[Any]]:
         context, half = WalkContext.of_nodes(Transitions(graph.adjacency)), self.dimensions // 2
