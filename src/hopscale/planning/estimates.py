@@ -154,7 +154,9 @@ def _on_gpu(model: WalkEmbedding, size: GraphSize, machine: Machine) -> Plan:
     """One fit on a GPU: exact rows, whatever its size; memory is that of the device."""
     solver = model.chosen_solver()
     if not isinstance(solver, PMI):
-        raise ParameterError("plans the direct solver only: give ", Setting("solver", "pmi"), parameter="gpu", value=True)
+        raise ParameterError(
+            "plans the direct solver only: give ", Setting("solver", "pmi"), parameter="gpu", value=True
+        )
     scales, walked = model.outline(size.n_nodes, size.n_edges, size.n_features, size.n_entries, weighted=size.weighted)
     costs, walking = cost_model(), [scale for scale in scales if not scale.is_self]
     work = gpu_work(walked, scales)
