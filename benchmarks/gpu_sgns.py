@@ -57,7 +57,7 @@ def one(name: str, kind: str, repeats: int) -> dict[str, Any]:
     there = [measured(lambda: fit("cuda")) for _ in range(1 + repeats)]
     memory = torch.cuda.max_memory_allocated() / 2**30
     seconds, here = measured(lambda: fit(None))
-    model, other = there[-1][1], there[-2][1]
+    models = [model for _, model in there]
     return {
         "graph": name,
         "model": kind,
@@ -66,8 +66,8 @@ def one(name: str, kind: str, repeats: int) -> dict[str, Any]:
         "seconds": [each[0] for each in there[1:]],
         "processor_seconds": seconds,
         "memory_gib": memory,
-        "same_bits": bool((model.embedding_ == other.embedding_).all()),
-        "score": score(model.embedding_, target),
+        "same_bits": all(bool((model.embedding_ == models[0].embedding_).all()) for model in models),
+        "score": score(models[0].embedding_, target),
         "processor_score": score(here.embedding_, target),
         "gpu": torch.cuda.get_device_name(),
         "torch": torch.__version__,
@@ -100,7 +100,7 @@ def table(records: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=2, help="fits after the first one; at least 1")
     parser.add_argument("--cases", nargs="*", default=CASES)
     options = parser.parse_args()
     warnings.simplefilter("ignore")

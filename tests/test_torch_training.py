@@ -176,6 +176,14 @@ class TestDealing:
             np.testing.assert_allclose(after[same], np.tile(mean, (same.sum(), 1)), rtol=1e-6)
 
 
+def blocks_told(vectors, labels):
+    """How much more alike nodes of the same block are than others."""
+    vectors = vectors - vectors.mean(axis=0)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    alike, same = unit @ unit.T, labels[:, None] == labels
+    return alike[same].mean() - alike[~same].mean()
+
+
 class TestModels:
     SOLVER = SGNS(walk_length=10, walks_per_node=2, epochs=1)
 
@@ -211,10 +219,7 @@ class TestModels:
             told = []
             for where in (None, device):
                 vectors = kind(solver=solver, device=where).fit(graph).embedding_
-                vectors = vectors - vectors.mean(axis=0)
-                unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-                alike, same = unit @ unit.T, graph.labels[:, None] == graph.labels
-                told.append(alike[same].mean() - alike[~same].mean())
+                told.append(blocks_told(vectors, graph.labels))
             assert told[1] > 0.8 * told[0] > 0.05
 
     @on_every_device
@@ -229,10 +234,7 @@ class TestModels:
         solver, told = SGNS(walk_length=15, walks_per_node=10, epochs=1).set_params(**changes), []
         for where in (None, device):
             vectors = MUSAE(16, window=1, self_scale=False, solver=solver, device=where).fit(graph).embedding_
-            vectors = vectors - vectors.mean(axis=0)
-            unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-            alike, same = unit @ unit.T, graph.labels[:, None] == graph.labels
-            told.append(alike[same].mean() - alike[~same].mean())
+            told.append(blocks_told(vectors, graph.labels))
         assert told[1] > 0.75 * told[0] > 0.05
 
     @on_every_device

