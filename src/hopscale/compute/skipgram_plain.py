@@ -27,10 +27,8 @@ __all__ = [
     "train",
 ]
 
-
-GOLDEN = 0x9E3779B97F4A7C15
+GOLDEN, MULTIPLIERS = 0x9E3779B97F4A7C15, (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # splitmix64's
 _NOISE, _USES = 2, 3  # draws of a batch and of an entry
-MULTIPLIERS = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
 @dataclass(frozen=True, eq=False)
