@@ -18,7 +18,7 @@ from hopscale.exceptions import FileFormatError, ParameterError
 from hopscale.paper import EXPERIMENTS, METHODS, Options, experiments, reference_values, render, reproduce
 from hopscale.paper import options as options_module
 from hopscale.paper.densification import nonzero_ratios
-from hopscale.paper.fits import Fit, FitError, fitted
+from hopscale.paper.fits import Fit, FitError, fitted, fitted_model
 from hopscale.paper.store import Measurements, Store, records_of
 from hopscale.paper.theory import distance_from_theory, target_matrix
 from hopscale.tasks.metrics import mean_and_error
@@ -91,6 +91,19 @@ class TestFits:
         again, same = fitted(fit, tmp_path)
         assert np.array_equal(again, vectors)
         assert same == facts
+
+    def test_nodes_of_another_graph_are_placed_once(self, tmp_path, monkeypatch):
+        fit, target = (
+            Fit("MUSAE", "pmi", "planted-blocks", parameters=SMALL),
+            datasets.planted_blocks(60, random_state=1),
+        )
+        model = MUSAE(**SMALL).fit(datasets.load("planted-blocks"))
+        kept = fitted_model(fit, "other", tmp_path)
+        assert np.array_equal(kept.embedding_, model.embedding_)
+        expected = model.transform(target)
+        assert np.array_equal(kept.transform(target), expected)
+        monkeypatch.setattr(MUSAE, "transform", None)
+        assert np.array_equal(fitted_model(fit, "other", tmp_path).transform(target), expected)
 
     def test_the_commit_is_that_of_the_code_and_not_of_where_it_is_called(self, tmp_path, monkeypatch):
         monkeypatch.delenv("HOPSCALE_COMMIT", raising=False)

@@ -120,6 +120,11 @@ def test_cells_are_measured_again_and_compared(tmp_path):
     result = CliRunner().invoke(command, [*common, "--again", "5"])
     assert result.exit_code == 1
     assert result.stdout.count("differ from those of the record") == 1
+    assert "OPENBLAS_CORETYPE" not in result.output  # the difference has another cause
+    changed["machine"]["blas"] = "openblas for Prescott"
+    path.write_text(json.dumps(changed) + "\n" + "".join(others))
+    result = CliRunner().invoke(command, [*common, "--again", "5"])
+    assert "1 of them were measured with other kernels of BLAS" in result.output
 
 
 def test_kept_fits_of_other_code_have_other_names(other_code):

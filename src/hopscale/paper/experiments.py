@@ -157,7 +157,7 @@ def transfer_learning(options: Options) -> Iterator[Cell]:
         records = []
         for seed in range(options.seed, options.seed + runs):
             fit = Fit(*way, source, seed, options.parameters)
-            model = fitted_model(fit, options.cache, data=options.data, n_jobs=options.n_jobs)
+            model = fitted_model(fit, target, options.cache, data=options.data, n_jobs=options.n_jobs)
             records += transfer(model, *graphs, **settings)
         return {"scores": _scores(records, (*_CLASS_METRICS, "target_majority_micro_f1"))}
 

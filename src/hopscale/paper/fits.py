@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -26,12 +27,13 @@ from numpy.typing import NDArray
 from hopscale.atomic import replacing
 from hopscale.datasets import load
 from hopscale.exceptions import HopscaleError
-from hopscale.models import NodeEmbedding, load_model
+from hopscale.graph import AttributedGraph
+from hopscale.models import load_model
 from hopscale.paper.machine import machine, peak_mib, resident_mib
 from hopscale.paper.methods import method
 from hopscale.paper.sources import sources
 
-__all__ = ["Fit", "FitError", "fitted", "fitted_model"]
+__all__ = ["Fit", "FitError", "KeptModel", "fitted", "fitted_model"]
 
 _PATIENCE = 5  # seconds in which a process should be able to clean up
 
@@ -69,10 +71,34 @@ def fitted(
     return load_model(model).embedding_, dict(json.loads(facts.read_text(encoding="utf-8")))
 
 
-def fitted_model(fit: Fit, cache: Path, *, data: str | None = None, n_jobs: int | None = None) -> NodeEmbedding:
-    """The fitted model itself, from the same files."""
-    model = load_model(_files_of(fit, cache, data, n_jobs)[0])
-    return model.set_params(n_jobs=n_jobs or -1)  # type: ignore[no-any-return]
+@dataclass(frozen=True)
+class KeptModel:
+    """A fitted model as :func:`hopscale.tasks.transfer` needs it, whose vectors of another graph are kept as well.
+
+    Placing the nodes of another graph takes skip-gram as long as a fit, and raw and standardised vectors are scored in
+    cells of their own.
+    """
+
+    embedding_: NDArray[np.float32]
+    transform: Callable[[AttributedGraph], NDArray[np.float32]]
+
+
+def fitted_model(
+    fit: Fit, target: str, cache: Path, *, data: str | None = None, n_jobs: int | None = None
+) -> KeptModel:
+    """The fitted model, and vectors of the data set ``target``, from the same files and one beside them."""
+    path = _files_of(fit, cache, data, n_jobs)[0]
+    model = load_model(path)
+
+    def transform(graph: AttributedGraph) -> NDArray[np.float32]:
+        placed = path.with_name(f"{path.stem}-{target}.npy")
+        if not placed.exists():
+            model.set_params(n_jobs=n_jobs or -1)
+            with replacing(placed) as unfinished, unfinished.open("wb") as file:
+                np.save(file, model.transform(graph), allow_pickle=False)
+        return np.asarray(np.load(placed, allow_pickle=False), np.float32)
+
+    return KeptModel(model.embedding_, transform)
 
 
 def _files_of(fit: Fit, cache: Path, data: str | None, n_jobs: int | None) -> tuple[Path, Path]:

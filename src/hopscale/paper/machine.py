@@ -13,7 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["cores", "machine", "peak_mib", "resident_mib"]
+import numpy as np  # the BLAS that it loads is asked for
+from threadpoolctl import threadpool_info
+
+__all__ = ["blas", "cores", "machine", "peak_mib", "resident_mib"]
 
 _PACKAGES = ("hopscale", "numpy", "scipy", "scikit-learn", "gensim", "torch")
 
@@ -32,8 +35,22 @@ def machine() -> dict[str, Any]:
         "processor": names[0] if names else platform.processor(),
         "cores": cores(),
         "versions": versions,
+        **({"blas": kernels} if (kernels := blas()) else {}),
         **({"commit": commit} if (commit := _commit()) else {}),
     }
+
+
+@cache
+def blas() -> str | None:
+    """NumPy's BLAS and the processor whose kernels it has chosen; None where it does not say.
+
+    The same code on the same data has the same bits where this is the same. OpenBLAS takes the kernels that the
+    environment variable ``OPENBLAS_CORETYPE`` names, if it is set when NumPy is imported.
+    """
+    folder = Path(np.__file__).parent
+    loaded = [each for each in threadpool_info() if each["user_api"] == "blas" and "architecture" in each]
+    own = [each for each in loaded if Path(each["filepath"]).parent.name.startswith(folder.name)]
+    return next((f"{each['internal_api']} for {each['architecture']}" for each in own or loaded), None)
 
 
 def cores() -> int:

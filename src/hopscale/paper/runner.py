@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from hopscale.exceptions import HopscaleError, ParameterError
 from hopscale.paper.experiments import EXPERIMENTS
-from hopscale.paper.machine import machine
+from hopscale.paper.machine import blas, machine
 from hopscale.paper.methods import method
 from hopscale.paper.options import SUITABLE, Cell, Options
 from hopscale.paper.sources import sources
@@ -131,12 +131,20 @@ def measure_again(
                 f"there is nothing to measure again: no record in {folder / 'records'} is of these cells, with as many "
                 "repeats and a hash of the code that made it"
             )
-        drawn, differences = _drawn(known, count), []
+        drawn, differences, elsewhere = _drawn(known, count), [], 0
         for cell, record in drawn:
             scores = json.loads(json.dumps(cell.measure()["scores"]), parse_constant=lambda _: None)
             same = comparable(scores) == comparable(record["scores"])
             say(f"{describe(cell.what)}: {'the same' if same else 'differs'}")
-            differences += [] if same else [f"{describe(cell.what)}: scores differ from those of the record"]
+            if not same:
+                differences.append(f"{describe(cell.what)}: scores differ from those of the record")
+                elsewhere += record["machine"].get("blas") != blas()
+    if elsewhere:
+        say(
+            f"{elsewhere} of them were measured with other kernels of BLAS than those here ({blas()}), or it is not "
+            "known with which: last digits of sums differ. OpenBLAS takes those that the environment variable "
+            "OPENBLAS_CORETYPE names, such as Haswell"
+        )
     for code in dict.fromkeys(record["sources"] for _, record in drawn):
         if differences or code == here:
             continue

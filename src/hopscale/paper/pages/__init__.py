@@ -115,6 +115,8 @@ def _footer(measurements: Measurements, fits: Sequence[Record], agreements: Agre
                 )
     machines = []
     for m in (record["machine"] for record in fits):
-        versions = ", ".join(f"{name} {version}" for name, version in m["versions"].items())
+        versions = ", ".join(
+            [*(f"{name} {version}" for name, version in m["versions"].items()), *([m["blas"]] if "blas" in m else [])]
+        )
         machines.append(f"Measured on: {m['processor']}, {m['cores']} cores, Python {m['python']}, {versions}.")
     return [*marks, *([""] if marks else []), *sources, "", *dict.fromkeys(machines)]
