@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from hopscale import MUSAE, datasets
 from hopscale.cli import reproduction
 from hopscale.cli.commands import hopscale as command
-from hopscale.exceptions import FileFormatError, ParameterError
+from hopscale.exceptions import DownloadError, FileFormatError, ParameterError
 from hopscale.paper import EXPERIMENTS, METHODS, Options, experiments, reference_values, render, reproduce
 from hopscale.paper import options as options_module
 from hopscale.paper.densification import nonzero_ratios
@@ -205,6 +205,26 @@ class TestReproduce:
         assert len(failures) == 2
         assert all("atlantis" in failure for failure in failures)
         assert len(records_of(tmp_path, "classification").records()) == 2
+
+    def test_a_data_set_that_cannot_be_downloaded_is_asked_for_once(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(options_module.DATASETS, "classification", ("cora", "planted-blocks"))
+        load, asked, said = experiments.load, [], []
+
+        def offline(name, **settings):
+            asked.append(name)
+            if name == "cora":
+                raise DownloadError("cora: no connection")
+            return load(name, **settings)
+
+        monkeypatch.setattr(experiments, "load", offline)
+        failures = reproduce(["classification"], options(tmp_path), tmp_path, say=said.append)
+        assert failures == [
+            "classification MUSAE pmi cora standardize=False dimensions=16: cora: no connection",
+            "3 more cells of cora, which cannot be downloaded, were left out",
+        ]
+        assert asked.count("cora") == 1
+        assert len([line for line in said if "cora" in line]) == 1
+        assert len(records_of(tmp_path, "classification").records()) == 4
 
     def test_the_number_of_threads_does_not_matter(self, tmp_path):
         for n_jobs in (1, 2):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from hopscale.exceptions import HopscaleError, ParameterError
+from hopscale.exceptions import DownloadError, HopscaleError, ParameterError
 from hopscale.paper.experiments import EXPERIMENTS
 from hopscale.paper.machine import blas, machine
 from hopscale.paper.methods import method
@@ -58,7 +59,8 @@ def reproduce(
     Returns
     -------
     list of str
-        Failed cells with the reason, such as a data set that cannot be downloaded. The others are measured.
+        Failed cells with the reason. The others are measured, but for those of data sets that cannot be downloaded:
+        the first of each says so, and the rest are counted.
     """
     _check(experiments, options)
     waiting, total, here = [], 0, Agreements(folder).first(sources())
@@ -77,6 +79,7 @@ def reproduce(
         )
     say(f"{total - len(waiting)} of {total} cells are there, {len(waiting)} to measure")
     failures: list[str] = []
+    left_out: Counter[tuple[Any, Any]] = Counter()  # cells, by data sets that cannot be downloaded
     bar = tqdm(
         total=sum(cell.cost for _, cell in waiting),
         bar_format="{percentage:3.0f} %|{bar}| {elapsed} gone, about {remaining} to go{postfix}",
@@ -85,25 +88,38 @@ def reproduce(
     )
     with bar, _ticking(bar):
         for store, cell in waiting:
-            name = describe(cell.what)
+            name, data = describe(cell.what), (cell.what.get("source"), cell.what.get("dataset"))
             bar.set_postfix_str(name)
-            start = time.perf_counter()
+            if data in left_out:
+                left_out[data] += 1
+                bar.update(cell.cost)
+                continue
             try:
-                measured = cell.measure()
+                record = _measured(cell)
             except (HopscaleError, MemoryError) as error:
                 failures.append(f"{name}: {error or type(error).__name__}")
                 say(f"failed: {failures[-1]}")
+                if isinstance(error, DownloadError):
+                    left_out[data] = 0
             else:
-                seconds = time.perf_counter() - start
-                record = {"cell": cell.what, "repeats": cell.repeats, "seconds": seconds}
-                record |= {"sources": sources(), "machine": machine()}
-                without_nan = json.loads(json.dumps(measured), parse_constant=lambda _: None)
-                store.append({**record, **without_nan})
-                metric, values = next(iter(measured["scores"].items()))
-                headline = f"{metric} {np.mean(values):.3f}, " if isinstance(values, list) else ""
-                say(f"{name}: {headline}{seconds:.1f} s")
+                store.append(record)
+                metric, values = next(iter(record["scores"].items()))
+                headline = f"{metric} {np.mean(np.asarray(values, float)):.3f}, " if isinstance(values, list) else ""
+                say(f"{name}: {headline}{record['seconds']:.1f} s")
             bar.update(cell.cost)
+    for (_, dataset), count in left_out.items():
+        if count:
+            failures.append(f"{count} more cells of {dataset}, which cannot be downloaded, were left out")
     return failures
+
+
+def _measured(cell: Cell) -> Record:
+    """The record of a cell, which is measured now."""
+    start = time.perf_counter()
+    measured = cell.measure()
+    record = {"cell": cell.what, "repeats": cell.repeats, "seconds": time.perf_counter() - start}
+    without_nan: Record = json.loads(json.dumps(measured), parse_constant=lambda _: None)
+    return {**record, "sources": sources(), "machine": machine(), **without_nan}
 
 
 def measure_again(
