@@ -28,7 +28,7 @@ def add(folder, mean, *, experiment="classification", method="MUSAE", solver="pm
 
 
 def page(folder, name="classification"):
-    render(["classification"], folder)
+    render(["runtime" if name == "runtime" else "classification"], folder)
     return (folder / f"{name}.md").read_text(encoding="utf-8")
 
 
@@ -106,20 +106,30 @@ def test_slopes_are_those_of_powers():
     assert runtime.slope({2.0: 1.0}) is None
 
 
+def runtimes(folder, threads, seconds_of, machine=MACHINE):
+    """Records of AE by skip-gram on some threads, with seconds by features of a node."""
+    for features, seconds in seconds_of.items():
+        varied = {"varied": "features_per_node", "nodes": 64, "features_per_node": features, "threads": threads}
+        cell = {"method": "AE", "solver": "sgns", **varied}
+        record = {"cell": cell, "repeats": len(seconds), "scores": {"seconds": seconds}, "machine": machine}
+        records_of(folder, "runtime").append(record)
+
+
 def test_gains_of_threads_are_ratios(tmp_path):
-    for threads, features, seconds in ((1, 8, [4.0, 6.0]), (2, 8, [2.5]), (1, 256, [40.0]), (2, 256, [40.0])):
-        cell = {
-            "method": "AE",
-            "solver": "sgns",
-            "varied": "features_per_node",
-            "nodes": 64,
-            "features_per_node": features,
-        }
-        record = {"cell": {**cell, "threads": threads}, "repeats": len(seconds), "scores": {"seconds": seconds}}
-        records_of(tmp_path, "runtime").append({**record, "machine": MACHINE})
+    runtimes(tmp_path, 1, {8: [4.0, 6.0], 256: [40.0]})
+    runtimes(tmp_path, 2, {8: [2.5], 256: [40.0]})
     found = runtime.gains(measured(tmp_path, "runtime"), "sgns", "AE", 2)
     assert found == pytest.approx((2.0, 1.0))
-    render(["runtime"], tmp_path)
-    text = (tmp_path / "runtime.md").read_text(encoding="utf-8")
+    text = page(tmp_path, "runtime")
     assert "| AE | sgns | 2 | 2.00 | 1.00 |" in text
     assert "| AE | sgns | 1 | 5.000 | 40.000 |" in text  # means of the runs
+    assert "not compared" not in text
+
+
+def test_seconds_of_another_processor_are_shown_but_give_no_gain(tmp_path):
+    runtimes(tmp_path, 1, {8: [4.0], 256: [40.0]})
+    runtimes(tmp_path, 4, {8: [1.0], 256: [10.0]}, {**MACHINE, "processor": "slower"})
+    assert runtime.gains(measured(tmp_path, "runtime"), "sgns", "AE", 4) is None
+    text = page(tmp_path, "runtime")
+    assert "| AE | sgns | 4 | 1.000 | 10.000 |" in text
+    assert "Threads: 1 on p; 4 on slower. Seconds of different processors are not compared." in text

@@ -42,6 +42,7 @@ def page(measurements: Measurements, _: Records) -> list[str]:
         "nothing but "
         "its figures: compare those of one thread and of two before you trust either.",
         "",
+        *_machines(measurements),
     ]
     for varied in VARIED:
         rows = []
@@ -87,10 +88,34 @@ def slopes(measurements: Measurements, varied: str, way: str) -> list[float]:
 
 
 def gains(measurements: Measurements, way: str, name: str, threads: int) -> tuple[float, float] | None:
-    """How many times as quick more threads are than one, with the fewest and with the most features of a node."""
+    """How many times as quick more threads are than one, with the fewest and with the most features of a node.
+
+    None if figures of either are missing, or both are not of the same processor.
+    """
     one, more = (seconds(measurements, "features_per_node", way, name, each) for each in (1, threads))
+    if _processors(measurements, 1, way, name) != _processors(measurements, threads, way, name):
+        return None  # a slower processor is not what more threads cost
     common = sorted(set(one) & set(more))
     return (one[common[0]] / more[common[0]], one[common[-1]] / more[common[-1]]) if common else None
+
+
+def _processors(measurements: Measurements, threads: int, way: str, name: str | None = None) -> set[str]:
+    """Processors that the figures of a number of threads were measured on; none of the published ones."""
+    methods = METHODS if name is None else (name,)
+    records = [r for method in methods for r in measurements.all(solver=way, method=method, threads=threads)]
+    return {r["machine"]["processor"] for r in records}
+
+
+def _machines(measurements: Measurements) -> list[str]:
+    """Which numbers of threads were measured on which processors, if not all on the same ones."""
+    groups: dict[str, list[int]] = {}
+    for threads in sorted({r["cell"]["threads"] for r in measurements.records}):
+        on = sorted(set().union(*(_processors(measurements, threads, way) for way in SOLVERS)))
+        groups.setdefault(" and ".join(on), []).append(threads)
+    if len(groups) < 2:
+        return []
+    told = "; ".join(f"{' and '.join(map(str, group))} on {on}" for on, group in groups.items())
+    return [f"Threads: {told}. Seconds of different processors are not compared.", ""]
 
 
 def _gains_section(measurements: Measurements) -> list[str]:
