@@ -15,7 +15,8 @@ from hopscale.paper.store import reference_values
 __all__ = ["PUBLISHED", "RULE", "Evidence", "clear", "everywhere", "printed_datasets", "shares", "tendency", "told"]
 
 RULE = (
-    "A difference is *clear* if it is of more than two standard errors, which are corrected for splits that overlap. "
+    "A difference is *clear* if it is of more than two standard errors. These are corrected for splits that overlap; "
+    "those of few labels cannot be, and say nothing of the nodes that are tested on. "
     "That one thing tends to be better than another **holds** if differences are clear on more than half of the data "
     "sets and clearly reversed on none. It **holds in part** if they are clear on a quarter or more and reversed on "
     "fewer, **does not hold** if they are reversed on a quarter or more and clear on fewer, and is **mixed** if as "

@@ -20,12 +20,13 @@ from hopscale.paper.store import Measurements, Record, reference_values
 from hopscale.paper.supervised import SUPERVISED_ROWS
 
 __all__ = [
-    "HEADLINE", "OURS", "TEXTS", "TOLERANCES", "Shortfall", "kind", "one_setting", "other_methods", "sections",
-    "shortfalls", "who_is_ahead",
+    "HEADLINE", "LIBRARYS", "OURS", "TEXTS", "TOLERANCES", "Shortfall", "kind", "one_setting", "other_methods",
+    "sections", "shortfalls", "who_is_ahead",
 ]  # fmt: skip
 
 HEADLINE = "MUSAE"
 OURS = ("AE", "AE-EGO", "MUSAE", "MUSAE-EGO")
+LIBRARYS = ("FeatureDiffusion",)  # methods that no paper has: this library's own
 TEXTS = tuple(name for name, row in METHODS.items() if row.published in OURS and name not in OURS)  # the text's models
 TOLERANCES = {"classification": 0.01, "regression": 0.02}  # what differs by no more counts as the same figure
 _EXPLANATIONS = "rivals.md"  # a page written by hand, where there is one
@@ -260,13 +261,13 @@ def _best_of(experiment: str, measurements: Measurements, references: dict[str, 
 
 
 def other_methods(experiment: str) -> tuple[list[str], list[str]]:
-    """Unsupervised methods beside our four: those that the paper has figures of, and those that it has none of.
+    """Others' unsupervised methods: those that the paper has figures of, and those that it has none of.
 
     >>> other_methods("few-shot")[0]
     ['TADW', 'AANE', 'ASNE', 'BANE', 'TENE']
     """
     printed = {row["method"] for row in reference_values(experiment.replace("-", "_"))}
-    others = [name for name, row in METHODS.items() if row.published not in OURS]
+    others = [name for name, row in METHODS.items() if row.published not in (*OURS, *LIBRARYS)]
     return [name for name in others if name in printed], [name for name in others if name not in printed]
 
 
@@ -276,7 +277,7 @@ def others_ahead(
     rivals: Sequence[str] | None = None,
     standardize: Sequence[bool] = (False, True),
 ) -> list[tuple[Record, Record, Estimate, int]]:
-    """On each data set the best of our four, the best of other methods measured here, and the difference."""
+    """On each data set the best of the four, the best of others' methods measured here, and the difference."""
     metric, found = METRICS[experiment], []
     rivals = list(chain(*other_methods(experiment))) if rivals is None else rivals
     for dataset in measured_datasets(experiment, measurements):
@@ -289,10 +290,27 @@ def others_ahead(
 
 
 def _others_ahead(experiment: str, measurements: Measurements) -> list[str]:
+    beyond = [name for name in other_methods(experiment)[1] if measurements.all(method=name)]
+    text = (
+        "The best of our four against the best of the other unsupervised methods *as measured here*, either with the "
+        "better of its solvers and kinds of vectors; differences are over the splits that both have. "
+    )
+    text += f"The paper has no figures of {', '.join(beyond)}. " if beyond else ""
+    own = (
+        "A method of this library that no paper has, against the best of the four, likewise. What of its settings was "
+        "chosen on which data is [told apart](README.md#what-was-chosen-on-what-data). "
+    )
+    return [
+        *_ahead_section(experiment, measurements, None, "Against other methods measured here", text, "the others"),
+        *_ahead_section(experiment, measurements, LIBRARYS, f"Against {' and '.join(LIBRARYS)}", own, "these"),
+    ]
+
+
+def _ahead_section(
+    experiment: str, measurements: Measurements, rivals: Sequence[str] | None, title: str, text: str, who: str
+) -> list[str]:
     metric, share = METRICS[experiment], TEST_SHARES[experiment]
-    found = others_ahead(experiment, measurements)
-    if not found:
-        return []
+    found = others_ahead(experiment, measurements, rivals)
     rows = []
     for ours, theirs, difference, splits in found:
         cells = (
@@ -300,26 +318,22 @@ def _others_ahead(experiment: str, measurements: Measurements) -> list[str]:
         )  # fmt: skip
         told = f"{difference.mean:+.3f} ± {difference.error:.3f} ({splits} splits)"
         rows.append([ours["cell"]["dataset"], *cells, told, difference.verdict])
-    beyond = [name for name in other_methods(experiment)[1] if measurements.all(method=name)]
-    text = (
-        "The best of our four against the best of the other unsupervised methods *as measured here*, either with the "
-        "better of its solvers and kinds of vectors; differences are over the splits that both have. "
-    )
-    text += f"The paper has no figures of {', '.join(beyond)}. " if beyond else ""
-    text += who_is_ahead(found)
-    header = ["data set", "best of our four", "best of the others", "difference", "ours are"]
-    return table("Against other methods measured here", header, rows, text)
+    header = ["data set", "best of our four", f"best of {who}", "difference", "ours are"]
+    return table(title, header, rows, text + who_is_ahead(found, rivals)) if found else []
 
 
-def who_is_ahead(found: Sequence[tuple[Record, Record, Estimate, int]]) -> str:
-    """In words, on which data sets other methods are clearly ahead of our four, and on which they are level."""
+def who_is_ahead(found: Sequence[tuple[Record, Record, Estimate, int]], who: Sequence[str] | None = None) -> str:
+    """In words, on which data sets other methods, or those named, are clearly ahead of our four, or level."""
+    names = " and ".join(who) if who else ""
+    first, then = (f"{names} is", "It is") if names else ("Others are", "They are")
     told = []
-    for verdict, words in (("below", "Others are clearly ahead of our four on"), ("level", "They are level on")):
-        names = [
-            f"{ours['cell']['dataset']} ({theirs['cell']['method']})"
+    for verdict, words in (("below", f"{first} clearly ahead of our four on"), ("level", f"{then} level on")):
+        where = [
+            ours["cell"]["dataset"] + ("" if names else f" ({theirs['cell']['method']})")
             for ours, theirs, difference, _ in found
             if difference.verdict == verdict
         ]
-        if names or verdict == "below":
-            told.append(f"{words} {', '.join(names)}." if names else "None of the others is clearly ahead of our four.")
+        if where or verdict == "below":
+            nobody = f"{names} is nowhere" if names else "None of the others is"
+            told.append(f"{words} {', '.join(where)}." if where else f"{nobody} clearly ahead of our four.")
     return " ".join(told)

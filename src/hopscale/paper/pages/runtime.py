@@ -38,9 +38,8 @@ def page(measurements: Measurements, _: Records) -> list[str]:
         "machine and library; sgns trains one epoch as they did, pmi has none. *Slope* is the exponent of the size, by "
         "least squares of logarithms over the upper half of the sizes, where fixed costs count less: the paper's "
         "analysis "
-        "says one, for nodes and for features of a node. A record says whether other programs ran beside it in "
-        "nothing but "
-        "its figures: compare those of one thread and of two before you trust either.",
+        "says one, for nodes and for features of a node. Records do not say whether other programs ran at the same "
+        "time: compare figures of one thread and of two before you trust either.",
         "",
         *_machines(measurements),
     ]
@@ -115,7 +114,7 @@ def _machines(measurements: Measurements) -> list[str]:
     if len(groups) < 2:
         return []
     told = "; ".join(f"{' and '.join(map(str, group))} on {on}" for on, group in groups.items())
-    return [f"Threads: {told}. Seconds of different processors are not compared.", ""]
+    return [f"Threads: {told}. Gains of threads are not told across processors.", ""]
 
 
 def _gains_section(measurements: Measurements) -> list[str]:

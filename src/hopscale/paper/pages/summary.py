@@ -12,7 +12,7 @@ from hopscale.paper.experiments import RUNTIME_THREADS
 from hopscale.paper.methods import METHODS, SOLVERS
 from hopscale.paper.pages import runtime
 from hopscale.paper.pages.curves import largest_difference
-from hopscale.paper.pages.headline import HEADLINE, OURS, one_setting, others_ahead, verdicts, who_is_ahead
+from hopscale.paper.pages.headline import HEADLINE, LIBRARYS, OURS, one_setting, others_ahead, verdicts, who_is_ahead
 from hopscale.paper.pages.layout import METRICS, measured_datasets
 from hopscale.paper.pages.records import Records, apart, of_metric
 from hopscale.paper.store import Record, reference_values
@@ -56,8 +56,9 @@ def _scores(experiment: str, records: Records) -> Iterator[str]:
         yield f"{HEADLINE}, {METHODS[HEADLINE].default_way}, raw vectors: " + verdicts(found).replace(
             "It is", "it is", 1
         )
-    if compared := others_ahead(experiment, measurements):
-        yield who_is_ahead(compared)
+    for who in (None, LIBRARYS):
+        if compared := others_ahead(experiment, measurements, who):
+            yield who_is_ahead(compared, who)
 
 
 def _few_shot(records: Records) -> Iterator[str]:
@@ -160,7 +161,7 @@ def _solvers(records: Records) -> Iterator[str]:
                 ahead[difference.verdict].append(dataset + difference.marks)
     if any(ahead.values()):
         yield (
-            f"`pmi` is not `sgns`, only faster: {HEADLINE} on raw vectors scores clearly higher by `pmi` on "
+            f"`pmi` is not merely a faster `sgns`: {HEADLINE} on raw vectors scores clearly higher by `pmi` on "
             f"{_listed(ahead['above'])}, and by `sgns` on {_listed(ahead['below'])}; both are level on "
             f"{_listed(ahead['level'])}."
         )

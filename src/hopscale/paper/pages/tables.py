@@ -22,9 +22,9 @@ _INDUCTIVE = ("AE", "MUSAE", "AE-TEXT", "MUSAE-TEXT")
 _CORRECTED = "Standard errors are corrected for splits that overlap, by the method of Nadeau and Bengio."
 _OWN = "Solver *own* is that of methods without a choice of solvers. "
 _TEXTS = {
-    "link-prediction": "Vectors learnt on half of the edges; the others against pairs that are no edges: ROC-AUC ± "
-    "standard error / average precision. A classifier has a vector for each pair, made from those of its nodes entry "
-    "by entry: *hadamard* is their product, *average* their mean, *l1* the absolute and *l2* the squared difference. "
+    "link-prediction": "Vectors learnt on half of the edges; the others, or 50,000 of them, against pairs that are "
+    "no edges: ROC-AUC ± standard error / average precision. A classifier has a vector for each pair, made from those "
+    "of its nodes entry by entry: *hadamard* is their product, *average* their mean, *l1* the absolute and *l2* the squared difference. "
     "*preferential_attachment* is the product of degrees, without vectors. " + _OWN + _CORRECTED,
     "attribute-inference": "A tenth of the (node, feature) entries hidden before the fit, ranked against pairs that "
     "are none: ROC-AUC ± standard error / average precision. *product* is G·Hᵀ, the sum over scales; *likelihood* is "
@@ -45,10 +45,11 @@ def few_shot_page(measurements: Measurements, _: Records) -> list[str]:
 
     text = (
         "Mean micro-F1 of k training nodes a class, tested on all others: published / measured ± standard error over "
-        "draws of the training nodes. These hardly overlap and the test parts are nearly all nodes, so that errors "
-        "need no correction; they say how well the mean over draws on this data set is known. A single draw varies by "
-        f"√{_longest(measurements)} times as much, and the training nodes of a draw with fewer are among those with "
-        "more. The paper prints no errors. " + _OWN
+        "draws of the training nodes. These hardly overlap, while nearly all other nodes are tested on in every draw: "
+        "errors know of the choice of training nodes, and nothing of that of nodes to test on, so that the correction "
+        "for splits that overlap does not apply. They say how well the mean over draws on this data set is known. A "
+        f"single draw varies by √{_longest(measurements)} times as much, and the training nodes of a draw with fewer "
+        "are among those with more. The paper prints no errors. " + _OWN
     )
     return [text, "", *_by_method(measurements, [f"k = {k}" for k in shown], cells)]
 
@@ -89,7 +90,9 @@ def held_out_page(experiment: str, measurements: Measurements, _: Records) -> li
         share = TEST_SHARES[experiment]
         return [f"{estimate(area[kind], share)} / {estimate(precision[kind]).mean:.3f}" for kind in kinds]
 
-    return [_TEXTS[experiment], "", *_by_method(measurements, kinds, cells)]
+    runs = " or ".join(map(str, sorted({record["repeats"] for record in measurements.records})))
+    text = f"{_TEXTS[experiment]} Means over {runs} fits, each to a graph with other entries left out."
+    return [text, "", *_by_method(measurements, kinds, cells)]
 
 
 def _by_method(
