@@ -40,8 +40,8 @@ def printed_errors(experiment: str, measurements: Measurements) -> list[str]:
         f"The paper speaks of {PAPER_SPLITS} splits. If its scores vary from split to split as those of the same "
         f"methods do here, its printed errors are of fewer: {told} (medians over methods). They have three digits, "
         f"too, so that the smallest may be off by half. Corrected as if they were over {PAPER_SPLITS}, they come out "
-        f"larger than they should be, {median(ratios):.1f} times in the median, so that more differences count as level "
-        "than should. "
+        f"larger than they should be, {median(ratios):.1f} times in the median, so that more differences count as "
+        "level than should. "
     )
     return ["## The published errors", "", text + _with_ours(experiment, measurements, deviations), ""]
 

@@ -24,8 +24,8 @@ _OWN = "Solver *own* is that of methods without a choice of solvers. "
 _TEXTS = {
     "link-prediction": "Vectors learnt on half of the edges; the others, or 50,000 of them, against pairs that are "
     "no edges: ROC-AUC ± standard error / average precision. A classifier has a vector for each pair, made from those "
-    "of its nodes entry by entry: *hadamard* is their product, *average* their mean, *l1* the absolute and *l2* the squared difference. "
-    "*preferential_attachment* is the product of degrees, without vectors. " + _OWN + _CORRECTED,
+    "of its nodes entry by entry: *hadamard* is their product, *average* their mean, *l1* the absolute and *l2* the "
+    "squared difference. *preferential_attachment* is the product of degrees, without vectors. " + _OWN + _CORRECTED,
     "attribute-inference": "A tenth of the (node, feature) entries hidden before the fit, ranked against pairs that "
     "are none: ROC-AUC ± standard error / average precision. *product* is G·Hᵀ, the sum over scales; *likelihood* is "
     "the mean over scales plus log p(f). *popularity* and *neighbors* know no vectors: nodes that have the feature, "
