@@ -15,7 +15,6 @@ NAME = "compared"
 # Model here; library and model there: what one would take instead, those that score higher among them.
 PAIRS = (
     ("MUSAE-EGO, pmi", "karateclub", "MUSAE-EGO"),
-    ("MUSAE, pmi", "karateclub", "MUSAE-EGO"),
     ("MUSAE-EGO, sgns", "karateclub", "MUSAE-EGO"),
     ("FEATHER", "karateclub", "FeatherNode"),
     ("DeepWalk, sgns", "grape", "DeepWalkSkipGram"),

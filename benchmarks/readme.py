@@ -1,7 +1,7 @@
 """Figures in the README and on pages written by hand come from the result files of benchmarks and attacks.
 
 Replaces what stands between ``<!-- benchmarks:NAME -->`` and ``<!-- /benchmarks -->`` by ``results/NAME.md``, or by
-``docs/paper/NAME.md``, which ``hopscale reproduce`` writes.
+``docs/paper/NAME.md``, which ``hopscale reproduce`` writes, without the title of that page.
 
     python benchmarks/readme.py [--check]
 """
@@ -19,6 +19,7 @@ DOCS = HERE.parent / "docs"
 PAPER = DOCS / "paper"
 
 _BLOCK = re.compile(r"<!-- benchmarks:([a-z0-9_]+) -->\n(.*?)<!-- /benchmarks -->", re.DOTALL)
+_TITLE = re.compile(r"\A# .*\n")
 _MARK = re.compile(r"<!-- /?benchmarks")
 
 # The README and every page that has a mark.
@@ -37,7 +38,7 @@ def with_results(text: str, *folders: Path) -> str:
         if _MARK.search(inside):
             raise ValueError(f"the block benchmarks:{name} is not closed before another mark")
         files = [folder / f"{name}.md" for folder in folders if (folder / f"{name}.md").exists()]
-        table = files[0].read_text(encoding="utf-8").strip() if files else f"*{name}: not run yet.*"
+        table = _TITLE.sub("", files[0].read_text(encoding="utf-8")).strip() if files else f"*{name}: not run yet.*"
         return f"<!-- benchmarks:{name} -->\n{table}\n<!-- /benchmarks -->"
 
     filled, blocks = _BLOCK.subn(block, text)

@@ -41,7 +41,7 @@ def test_figures_of_the_readme_are_those_of_the_records() -> None:
 def test_results_replace_what_a_hand_has_typed(tmp_path: Path) -> None:
     from readme import with_results
 
-    (tmp_path / "speed.md").write_text("| fast |\n")
+    (tmp_path / "speed.md").write_text("# Speed\n\n| fast |\n")
     typed = "<!-- benchmarks:speed -->\n100×\n<!-- /benchmarks -->\nand\n<!-- benchmarks:size -->\n<!-- /benchmarks -->"
     assert with_results(typed, tmp_path).splitlines() == [
         "<!-- benchmarks:speed -->",

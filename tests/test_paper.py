@@ -156,7 +156,7 @@ def small_world(monkeypatch):
 
 
 def options(tmp_path, **changes):
-    settings = {"methods": ("MUSAE", "DeepWalk"), "solvers": ("pmi",), "splits": 3, "parameters": SMALL}
+    settings = {"methods": ("MUSAE", "DeepWalk"), "solvers": ("pmi",), "splits": 3, "fits": 1, "parameters": SMALL}
     return Options(cache=tmp_path / "cache", **settings | changes)
 
 
@@ -288,7 +288,20 @@ class TestCommand:
         return CliRunner().invoke(command, ["reproduce", *map(str, (*arguments, *folders))])
 
     def test_writes_pages_and_goes_on(self, tmp_path):
-        arguments = ("classification", "-m", "AE", "--splits", 2, "-p", "dimensions=8", "-p", "rows=exact", "--json")
+        arguments = (
+            "classification",
+            "-m",
+            "AE",
+            "--splits",
+            2,
+            "--fits",
+            1,
+            "-p",
+            "dimensions=8",
+            "-p",
+            "rows=exact",
+            "--json",
+        )
         result = self.run(tmp_path, *arguments)
         assert result.exit_code == 0, result.output
         answer = json.loads(result.stdout)

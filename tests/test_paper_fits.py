@@ -1,4 +1,4 @@
-"""Several fits of skip-gram: a record of each, and one for all of them on pages."""
+"""Several fits by a solver: a record of each, and one for all of them on pages."""
 
 from __future__ import annotations
 
@@ -116,6 +116,13 @@ class TestReproduce:
         said = []
         reproduce(["classification"], self.options(tmp_path, fits=2), tmp_path / "joined", say=said.append)
         assert said == ["8 of 8 cells are there, 0 to measure"]
+
+    @pytest.mark.parametrize(("method", "fits"), [("AE", 2), ("SINE", 1)])
+    def test_both_solvers_have_several_and_methods_without_a_choice_one(self, tmp_path, method, fits):
+        chosen = {"methods": (method,), "solvers": ("pmi",), "parameters": {"dimensions": 8}}
+        reproduce(["classification"], self.options(tmp_path, fits=2, **chosen), tmp_path)
+        records = records_of(tmp_path, "classification").records()
+        assert [record.get("fits", 1) for record in records] == [fits] * 2
 
     def test_each_can_be_measured_again(self, tmp_path):
         options = self.options(tmp_path, fits=2, methods=("AE",))

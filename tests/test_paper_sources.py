@@ -67,7 +67,7 @@ def other_code(monkeypatch):
 
 
 def asked(tmp_path, **changes):
-    settings = {"methods": ("AE",), "solvers": ("pmi",), "splits": 2, "parameters": {"dimensions": 8}}
+    settings = {"methods": ("AE",), "solvers": ("pmi",), "splits": 2, "fits": 1, "parameters": {"dimensions": 8}}
     return Options(cache=tmp_path / "cache", **settings | changes)
 
 

@@ -93,6 +93,16 @@ def methods_published(dataset: str) -> int:
     return sum(row["dataset"] == dataset for row in reference_values("classification"))
 
 
+def statistic(dataset: str, name: str) -> float:
+    """A statistic of a data set."""
+    return float(paper_datasets()[dataset].statistics[name])
+
+
+def printed_statistic(dataset: str, name: str) -> float:
+    """A statistic of a data set in the paper's table."""
+    return float(paper_datasets()[dataset].paper[name])
+
+
 def commonest_class(dataset: str) -> float:
     """Share of the commonest class of a Twitch network that others were transferred to."""
     record = _measurements("transfer").get(dataset=dataset)
@@ -186,7 +196,8 @@ def _one(name: str, **what: Any) -> dict[str, Any]:
 _KNOWN = {
     each.__name__: each
     for each in (
-        parameter, network, published, best_published, methods_published, commonest_class, nodes_tested, rivals,
+        parameter, network, published, best_published, methods_published, statistic,
+        printed_statistic, commonest_class, nodes_tested, rivals,
         rivals_setting, rivals_splits, searched_gains, score_deviation, result, constant, evaluation, by_base,
         min, max, abs, sum, len,
     )

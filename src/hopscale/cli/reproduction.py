@@ -52,7 +52,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
     type=click.IntRange(min=1),
     default=3,
     show_default=True,
-    help="Fits of skip-gram with other seeds, whose spread is in the errors; the direct solver is fitted once.",
+    help="Fits with other seeds, whose spread is in the errors; methods without a choice of solvers are fitted once.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the fits.")
 @click.option("--n-jobs", type=int, help="Threads; default: all cores. Figures do not depend on it.")

@@ -114,8 +114,8 @@ class Options:
                     yield row.name, way
 
     def seeds(self, solver: str) -> range:
-        """Seeds of the fits whose scores are averaged: several of skip-gram, whose vectors depend on them."""
-        return range(self.seed, self.seed + (self.fits if solver == "sgns" else 1))
+        """Seeds of the fits whose scores are averaged: several by a solver whose vectors depend on them."""
+        return range(self.seed, self.seed + (self.fits if solver in SOLVERS else 1))
 
     def model(self, way: Way) -> NodeEmbedding:
         """The unfitted model of a method and solver."""

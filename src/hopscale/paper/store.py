@@ -17,6 +17,7 @@ from typing import Any
 
 from hopscale.atomic import check_writable, wait_for_lock
 from hopscale.exceptions import FileFormatError, OutputError
+from hopscale.paper.methods import SOLVERS
 
 __all__ = [
     "Agreements",
@@ -101,8 +102,8 @@ class Store:
     seeded by their number: of two records of a cell by the same code, the longer one contains the shorter one and
     replaces it. Of those by different code the later one counts.
 
-    What skip-gram learns depends on a seed as well, so that it is fitted with several seeds, one after the other. Each
-    fit has a record of its own, whose cell has the seed: a run that is stopped loses one fit at most, and fits of
+    What both solvers learn depends on a seed as well, so that they are fitted with several seeds, one after the other.
+    Each fit has a record of its own, whose cell has the seed: a run that is stopped loses one fit at most, and fits of
     several runs or machines count together once their lines are in one file.
     """
 
@@ -201,8 +202,8 @@ def _append(path: Path, record: Record) -> None:
 
 
 def _is_of_a_fit(record: Mapping[str, Any]) -> bool:
-    """Whether scores are of vectors that one fit of skip-gram has learnt, and are as good as those of another seed."""
-    return "fit" in record and record["cell"].get("solver") == "sgns"
+    """Whether scores are of vectors that one fit has learnt, and are as good as those of another seed."""
+    return "fit" in record and record["cell"].get("solver") in SOLVERS
 
 
 def _joined(records: Sequence[Record]) -> list[Record]:

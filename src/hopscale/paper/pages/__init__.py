@@ -57,17 +57,17 @@ def render(experiments: Sequence[str], folder: Path) -> list[Path]:
             continue
         page, plot = PAGES[experiment]
         drawn = draw(plot, measurements, folder / "figures" / experiment) if plot else []
-        lines = [f"# {experiment.capitalize().replace('-', ' ')}", "", *page(measurements, records)]
+        lines = page(measurements, records)
         lines += ["", f"![{experiment}](figures/{experiment}.svg)"] if drawn else []
         footer = _footer(measurements, records_of(folder, experiment).fits(), Agreements(folder))
-        written += [*drawn, _write(folder / f"{experiment}.md", [*lines, "", *footer])]
+        written += [*drawn, _titled(folder / f"{experiment}.md", [*lines, "", *footer])]
     if {folder / "classification.md", folder / "regression.md"} & set(written):
-        written.append(_write(folder / "overview.md", scores.overview(records)))
+        written.append(_titled(folder / "overview.md", scores.overview(records)))
         if lines := supervised.predictors(records):
-            written.append(_write(folder / "predictors.md", lines))
+            written.append(_titled(folder / "predictors.md", lines))
     if written:
         written.append(_write(folder / "claims.md", claims.page(records)))
-        written.append(_write(folder / "summary.md", summary.page(records)))
+        written.append(_titled(folder / "summary.md", summary.page(records)))
     return written
 
 
@@ -91,6 +91,11 @@ def mixed_sources(folder: Path) -> str | None:
 
 def _named(sources: str | None) -> str:
     return f"sources `{sources}`" if sources else "sources that were not recorded"
+
+
+def _titled(path: Path, lines: Sequence[str]) -> Path:
+    """Write a page under a title, the name of its file."""
+    return _write(path, [f"# {path.stem.capitalize().replace('-', ' ')}", "", *lines])
 
 
 def _write(path: Path, lines: Sequence[str]) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Any
@@ -15,17 +16,21 @@ from hopscale.paper.options import TWITCH
 from hopscale.paper.pages.layout import COLOURS, mark, panels_in_a_row, rounded, score_text, table
 from hopscale.paper.pages.records import Records
 from hopscale.paper.store import Measurements, Record, reference_values
+from hopscale.tasks import link_prediction
 
 _SHOWN = (3, 9, 15, 21, 30)  # values of k in the tables; the plot has all
 _METHODS = ("AE", "MUSAE")
 _INDUCTIVE = ("AE", "MUSAE", "AE-TEXT", "MUSAE-TEXT")
 _CORRECTED = "Standard errors are corrected for splits that overlap, by the method of Nadeau and Bengio."
+_EDGES = inspect.signature(link_prediction).parameters["max_edges"].default
 _OWN = "Solver *own* is that of methods without a choice of solvers. "
 _TEXTS = {
-    "link-prediction": "Vectors learnt on half of the edges; the others, or 50,000 of them, against pairs that are "
-    "no edges: ROC-AUC ± standard error / average precision. A classifier has a vector for each pair, made from those "
-    "of its nodes entry by entry: *hadamard* is their product, *average* their mean, *l1* the absolute and *l2* the "
-    "squared difference. *preferential_attachment* is the product of degrees, without vectors. " + _OWN + _CORRECTED,
+    "link-prediction": f"Vectors learnt on half of the edges; the others, or {_EDGES:,} of them, against pairs that "
+    "are no edges: ROC-AUC ± standard error / average precision. A classifier has a vector for each pair, made "
+    "from those of its nodes entry by entry: *hadamard* is their product, *average* their mean, *l1* the absolute "
+    "and *l2* the squared difference. *preferential_attachment* is the product of degrees, without vectors. "
+    + _OWN
+    + _CORRECTED,
     "attribute-inference": "A tenth of the (node, feature) entries hidden before the fit, ranked against pairs that "
     "are none: ROC-AUC ± standard error / average precision. *product* is G·Hᵀ, the sum over scales; *likelihood* is "
     "the mean over scales plus log p(f). *popularity* and *neighbors* know no vectors: nodes that have the feature, "
@@ -91,7 +96,7 @@ def held_out_page(experiment: str, measurements: Measurements, _: Records) -> li
         return [f"{estimate(area[kind], share)} / {estimate(precision[kind]).mean:.3f}" for kind in kinds]
 
     runs = " or ".join(map(str, sorted({record["repeats"] for record in measurements.records})))
-    text = f"{_TEXTS[experiment]} Means over {runs} fits, each to a graph with other entries left out."
+    text = f"{_TEXTS[experiment]} Means over {runs} fits, for each of which others are left out."
     return [text, "", *_by_method(measurements, kinds, cells)]
 
 
