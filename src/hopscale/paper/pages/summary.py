@@ -168,16 +168,19 @@ def _solvers(records: Records) -> Iterator[str]:
             f"{_listed(ahead['above'])}, and by `sgns` on {_listed(ahead['below'])}; both are level on "
             f"{_listed(ahead['level'])}."
         )
-    sgns = [
-        r for experiment in METRICS for r in records.of(experiment).all(solver="sgns") if r["cell"]["method"] in OURS
-    ]
-    reduced = [record for record in sgns if "†" in record["marks"]]
-    if reduced:
-        yield f"{len(reduced)} of {len(sgns)} cells of skip-gram of our four have fewer walks than the paper's (†)."
-    single = [record for record in sgns if record.get("fits", 1) == 1]
-    if single:
-        which = "In all" if len(single) == len(sgns) else f"In {len(single)}"
-        yield f"{which} of the {len(sgns)} the error knows nothing of the fit, of which there is one."
+    for way in SOLVERS:
+        every = [
+            r for experiment in METRICS for r in records.of(experiment).all(solver=way) if r["cell"]["method"] in OURS
+        ]
+        reduced = sum("†" in record["marks"] for record in every)
+        if reduced:
+            yield f"{reduced} of {len(every)} cells of our four by `{way}` have fewer walks than the paper's (†)."
+        single = sum(record.get("fits", 1) == 1 for record in every)
+        if single:
+            yield (
+                f"In {single} of {len(every)} cells of our four by `{way}` the error knows nothing of the fit, of "
+                "which there is one."
+            )
 
 
 def _text_models(records: Records) -> Iterator[str]:
