@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from hopscale.paper.estimates import Estimate, estimate, paired, published
 from hopscale.tasks.metrics import mean_and_error
@@ -63,9 +64,35 @@ def test_the_spread_of_fits_is_in_the_error():
 def test_paired_differences_are_over_the_splits_that_both_have():
     difference, splits = paired([0.5, 0.7, 0.9], [0.4, 0.5], 0.2)
     assert splits == 2
-    assert difference == Estimate(*mean_and_error([0.5 - 0.4, 0.7 - 0.5], test_share=0.2))
+    assert difference == Estimate(*mean_and_error([0.5 - 0.4, 0.7 - 0.5], test_share=0.2), freedom=1)
     constant, _ = paired([0.5, 0.7], [0.25, 0.45])
     assert constant.error == pytest.approx(0, abs=1e-12)
+
+
+def test_degrees_of_freedom_are_those_of_welchs_test():
+    rng = np.random.default_rng(3)
+    one, two = rng.normal(0, 1, 7), rng.normal(0, 3, 4)
+    difference = estimate(one.tolist()).minus(estimate(two.tolist()))
+    test = stats.ttest_ind(one, two, equal_var=False)
+    assert difference.freedom == pytest.approx(test.df)
+    assert difference.mean / difference.error == pytest.approx(test.statistic)
+
+
+@pytest.mark.parametrize("fits", [1, 2, 3])
+@pytest.mark.parametrize("splits", [4, 12])
+def test_where_nothing_differs_few_differences_are_clear(splits, fits):
+    """Splits that are drawn anew and fits with a spread of their own; however few there are of either."""
+    rng = np.random.default_rng(4)
+    clear, by_two_errors = 0, 0
+    for _ in range(1000):
+        shape = (fits, splits)
+        spread = rng.normal(size=(fits, 1)) if fits > 1 else 0.0
+        scores = rng.normal(size=shape) + spread, rng.normal(size=shape)
+        difference, _ = paired(scores[0].tolist(), scores[1].tolist())
+        clear += difference.verdict != "level"
+        by_two_errors += abs(difference.mean) > 2 * difference.error
+    assert clear / 1000 < 0.08
+    assert clear < 0.8 * by_two_errors  # which are too many
 
 
 def test_missing_scores_are_left_out():

@@ -9,6 +9,9 @@ the fits is added:
 .. math:: \mathrm{SE}^2 = \left(\frac{1}{k} + \frac{\rho}{1 - \rho}\right) s_\text{splits}^2 + \frac{s_\text{fits}^2}{m}
 
 with k splits, a share ρ of test nodes and m fits; both variances are of means over the other index.
+
+A difference counts as clear if it is farther from zero than two standard errors; with few splits or fits than as many
+as leave five per cent of Student's distribution outside. Degrees of freedom are joined as Welch and Satterthwaite do.
 """
 
 from __future__ import annotations
@@ -20,13 +23,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from hopscale.tasks.metrics import mean_and_error
 
 __all__ = ["LEVEL", "PAPER_SPLITS", "TEST_SHARES", "Estimate", "estimate", "paired", "published"]
 
 PAPER_SPLITS = 100
-LEVEL = 2.0  # standard errors: what is no farther apart is called level
+LEVEL = 2.0  # standard errors: what is no farther apart is called level; more if they are of few splits or fits
+_INSIDE = 0.975  # of Student's distribution below the quantile, five per cent being outside on both sides together
 # Shares of test nodes, edges or entries in splits of the same data. Of removed edges, half of all, a fifth are tested
 # on. There is none for few-shot learning, whose training parts hardly overlap, nor for transfer, which has no splits.
 TEST_SHARES = {"classification": 0.2, "regression": 0.2, "link-prediction": 0.1, "attribute-inference": 0.1}
@@ -36,11 +41,15 @@ Scores = Sequence[Any]  # one per split; or such a list for each fit
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and its standard error, which is NaN where nothing is known of it; signs that a page shows beside it."""
+    """A mean and its standard error, which is NaN where nothing is known of it; signs that a page shows beside it.
+
+    ``freedom`` are the degrees of freedom of the error.
+    """
 
     mean: float
     error: float
     marks: str = ""
+    freedom: float = math.inf
 
     def __str__(self) -> str:
         return f"{self.mean:.3f}{self.marks}" + ("" if math.isnan(self.error) else f" ± {self.error:.3f}")
@@ -52,7 +61,8 @@ class Estimate:
         '0.250† ± 0.050'
         """
         marks = "".join(dict.fromkeys(self.marks + other.marks))
-        return Estimate(self.mean - other.mean, math.hypot(self.error, other.error), marks)
+        error, freedom = _joined((self.error, self.freedom), (other.error, other.freedom))
+        return Estimate(self.mean - other.mean, error, marks, freedom)
 
     @property
     def signed(self) -> str:
@@ -69,13 +79,24 @@ class Estimate:
         return self.mean / self.error if self.error > 0 else math.nan
 
     @property
-    def verdict(self) -> str:
-        """Of a difference: "above", "below", or "level" if it is within two standard errors.
+    def reach(self) -> float:
+        """How far from zero a difference may be and still be level; 0 where nothing is known of the error.
 
-        >>> Estimate(0.05, 0.02).verdict, Estimate(0.03, 0.02).verdict
-        ('above', 'level')
+        >>> Estimate(0.05, 0.02).reach, round(Estimate(0.05, 0.02, freedom=4).reach, 3)
+        (0.04, 0.056)
         """
-        if not abs(self.mean) > LEVEL * (0.0 if math.isnan(self.error) else self.error):
+        if math.isnan(self.error):
+            return 0.0
+        return self.error * max(LEVEL, float(stdtrit(self.freedom, _INSIDE)))
+
+    @property
+    def verdict(self) -> str:
+        """Of a difference: "above", "below", or "level" if it is within two standard errors, or more if of few runs.
+
+        >>> Estimate(0.05, 0.02).verdict, Estimate(0.03, 0.02).verdict, Estimate(0.05, 0.02, freedom=4).verdict
+        ('above', 'level', 'level')
+        """
+        if not abs(self.mean) > self.reach:
             return "level"
         return "above" if self.mean > 0 else "below"
 
@@ -88,7 +109,8 @@ def estimate(scores: Scores, test_share: float = 0.0) -> Estimate:
     """
     table = _fits_by_splits(scores)
     mean, error = mean_and_error(_over_fits(table), test_share=test_share)
-    return Estimate(mean, math.sqrt(error**2 + _variance_of_fits(table)))
+    error, freedom = _joined((error, table.shape[1] - 1), _of_fits(table))
+    return Estimate(mean, error, freedom=freedom)
 
 
 def paired(first: Scores, second: Scores, test_share: float = 0.0) -> tuple[Estimate, int]:
@@ -101,8 +123,8 @@ def paired(first: Scores, second: Scores, test_share: float = 0.0) -> tuple[Esti
     common = min(one.shape[1], two.shape[1])
     one, two = one[:, :common], two[:, :common]
     mean, error = mean_and_error(list(_over_fits(one) - _over_fits(two)), test_share=test_share)
-    spread = math.sqrt(error**2 + _variance_of_fits(one) + _variance_of_fits(two))
-    return Estimate(mean, spread), common
+    error, freedom = _joined((error, common - 1), _of_fits(one), _of_fits(two))
+    return Estimate(mean, error, freedom=freedom), common
 
 
 def published(row: Mapping[str, Any], metric: str) -> Estimate:
@@ -124,7 +146,16 @@ def _over_fits(table: NDArray[np.float64]) -> Any:
     return table.mean(axis=0)
 
 
-def _variance_of_fits(table: NDArray[np.float64]) -> float:
-    """Variance of the mean over fits, as far as fits differ; 0 for a single one, of which nothing is known."""
+def _of_fits(table: NDArray[np.float64]) -> tuple[float, float]:
+    """Error of the mean over fits, and its degrees of freedom; none for a single one, of which nothing is known."""
     fits = len(table)
-    return float(np.nanmean(table, axis=1).var(ddof=1)) / fits if fits > 1 else 0.0
+    return (float(np.nanmean(table, axis=1).std(ddof=1)) / math.sqrt(fits), fits - 1) if fits > 1 else (0.0, math.inf)
+
+
+def _joined(*parts: tuple[float, float]) -> tuple[float, float]:
+    """The error of a sum of independent parts, each with its error and degrees of freedom, and those of the sum."""
+    error = math.hypot(*(each for each, _ in parts))
+    if not error > 0:
+        return error, math.inf
+    unsure = sum((each / error) ** 4 / freedom for each, freedom in parts if each > 0)
+    return error, 1 / unsure if unsure > 0 else math.inf

@@ -89,11 +89,13 @@ CLAIMS = (
           "earlier claim has as the closest rivals."),
     Claim("Supervised methods have an advantage of about four per cent, which can be within one", _CLASSIFICATION,
           judges.margin_of_labels, "It holds if the median is within one hundredth of four, and the least within one; "
-          "over the splits that both have, with the networks that the paper has."),
+          "over the splits that both have, with the networks that the paper has. APPNP on twitch-pt is taken as "
+          "printed, although it is probably of [another network](networks.md#appnp-on-twitch-pt)."),
     Claim("With few labels, attributed embeddings are materially better than other unsupervised methods", _FEW,
           judges.few_labels_ours, "By the mean over all k. Material is a clear difference of a hundredth or more; "
           "it holds if there is one on all data sets, in part if on most. The paper prints no errors: each of its "
-          "differences counts as clear."),
+          "differences counts as clear. Some rivals are [below the paper's own curves](few-shot.md#below-the-published-"
+          "curves) here, so that the four stand beside these curves as well."),
     Claim("With few labels, they gain particularly on the larger data sets", _FEW, judges.larger_data_sets,
           "It holds if the best of the four is clearly farther ahead of the best of the other methods that the paper "
           "has figures of on each of the two larger networks than on the smaller one. The paper prints no errors."),
@@ -120,15 +122,17 @@ CLAIMS = (
           "count whose fit to the target is above the target's commonest class: where it is not, being near it says "
           "nothing."),
     Claim("Run time is linear in nodes and in features of a node", "Scalability", judges.linear,
-          "Slopes of logarithms within a quarter of one; it holds if all are, in part if most are. The conclusion says "
-          "it of all four, of which the paper's figure has AE and MUSAE."),
+          "Slopes of logarithms within a quarter of one; it holds if all are, in part if most are. Slopes that are "
+          "steeper say that time grows faster; of the others, that fixed costs count or that there is a quicker way. "
+          "The conclusion says it of all four, of which the paper's figure has AE and MUSAE."),
     Claim("More cores do not help as features of a node approach all features", "Scalability", judges.threads,
-          "It holds where threads are less than a quarter quicker than one with the most features of a node."),
+          "It holds where threads are less than a quarter quicker than one with the most features of a node. These "
+          "are an eighth of all features, in the paper's figure and here, and not nearly all."),
     Claim("An implicit decomposition is computationally beneficial", "Introduction, figure of matrix powers",
           judges.implicit,
           "The paper concludes so from products of powers of the adjacency matrix and features, which become dense. It "
           "holds if the solver that makes no matrix takes less time than the one that does in all cells, and in part "
-          "if in most. Time is judged here; of memory skip-gram does take less "
+          "if in most. Only seconds are judged, at these sizes; skip-gram does take less memory "
           "([benchmarks](../benchmarks.md))."),
     Claim("MUSAE-EGO outperforms other unsupervised attributed algorithms", "Conclusion", judges.ahead_of_attributed,
           "Differences from the best of the other methods that use features."),

@@ -21,16 +21,16 @@ def densification_page(measurements: Measurements, _: Records) -> list[str]:
         rows.append([dataset, *(f"{rounded(a)} / {b:.3f}" for a, b in pairs)])
     text = "Share of the entries of AʳF that are not zero: published / measured, over the features that some node has."
     lines = [text, "", *markdown_table(["data set", *(f"r = {r}" for r in POWERS)], rows)]
-    compared, largest = largest_difference(measurements)
-    return [*lines, "", f"Largest difference: {largest:.4f}."] if compared else lines
+    compared, largest, where = largest_difference(measurements)
+    return [*lines, "", f"Largest difference: {largest:.4f}, on {where}. It is not explained."] if compared else lines
 
 
-def largest_difference(measurements: Measurements) -> tuple[int, float]:
-    """How many points of the paper's curves were measured, and the largest difference."""
+def largest_difference(measurements: Measurements) -> tuple[int, float, str]:
+    """How many points of the paper's curves were measured, the largest difference, and its data set."""
     reference, curves = _published_shares(), _shares(measurements)
-    pairs = [(reference.get((name, r)), b) for name in curves for r, b in zip(POWERS, curves[name], strict=True)]
-    differences = [abs(a - b) for a, b in pairs if a is not None]
-    return len(differences), max(differences, default=0.0)
+    points = [(name, r, share) for name in curves for r, share in zip(POWERS, curves[name], strict=True)]
+    differences = [(abs(reference[name, r] - b), name) for name, r, b in points if (name, r) in reference]
+    return len(differences), *max(differences, default=(0.0, ""))
 
 
 def densification_plot(measurements: Measurements, figure: Any) -> None:

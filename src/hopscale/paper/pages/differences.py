@@ -15,21 +15,26 @@ from hopscale.paper.store import reference_values
 __all__ = ["PUBLISHED", "RULE", "Evidence", "clear", "everywhere", "printed_datasets", "shares", "tendency", "told"]
 
 RULE = (
-    "A difference is *clear* if it is of more than two standard errors. These are corrected for splits that overlap; "
-    "those of few labels cannot be, and say nothing of the nodes that are tested on. "
-    "That one thing tends to be better than another **holds** if differences are clear on more than half of the data "
-    "sets and clearly reversed on none. It **holds in part** if they are clear on a quarter or more and reversed on "
-    "fewer, **does not hold** if they are reversed on a quarter or more and clear on fewer, and is **mixed** if as "
-    "many are clear as reversed. Else it is **not shown**. Data sets that the paper's tables do not have are told, and "
-    "not counted. A claim that is said of every data set or cell **does not hold** if one of them is clearly against "
-    "it. Other claims say their rule. Where the best of several is compared, it was chosen by the scores shown, on "
-    "either side."
+    "A difference is *clear* if it is of more than two standard errors; with few splits or fits of more, as many as "
+    "Student's distribution says. Errors are corrected for splits that overlap; those of few labels cannot be, and "
+    "say nothing of the nodes that are tested on. That one thing tends to be better than another **holds** if "
+    "differences are clear on more than half of the data sets and clearly reversed on none. It **holds in part** if "
+    "they are clear on a quarter or more and reversed on fewer, **does not hold** if they are reversed on a quarter "
+    "or more and clear on fewer, and is **mixed** if as many are clear as reversed. Else it is **not shown**. Data "
+    "sets that the paper's tables do not have are told, and not counted. A claim that is said of every data set or "
+    "cell **does not hold** if one of them is clearly against it. Other claims say their rule. Where the best of "
+    "several is compared, it was chosen by the scores shown, on either side."
 )
 PUBLISHED = (
     "Differences of ours are over the same splits; where a method was fitted once, their errors know nothing of the "
     "fit. Whether the paper's methods shared theirs is not known: errors of published differences are those of "
-    "independent figures, larger than they would be over the same splits. So *not shown* says of published figures "
-    "that what is printed cannot show it, and not that it is wrong."
+    "independent figures, larger than they would be over the same splits. The printed errors are larger, too, than "
+    "those of the same methods here ([classification](classification.md#the-published-errors), "
+    "[regression](regression.md#the-published-errors)). *Published, our errors* has each published figure with the "
+    "error of the same method's scores here, where there are any. So *not shown* says of published figures that what "
+    "is printed cannot show it, and not that it is wrong. Regression has a fixed penalty, by which scores of raw "
+    "vectors depend on their length: of rivals it says as well what holds if either side has raw or standardised "
+    "vectors, whichever is better."
 )
 _ENOUGH = 1 / 4  # of the data sets: what is clear on fewer may be chance
 

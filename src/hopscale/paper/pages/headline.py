@@ -104,19 +104,25 @@ def _one_setting_section(experiment: str, measurements: Measurements) -> list[st
         f"{HEADLINE} with its default solver, `{METHODS[HEADLINE].default_way}`, on raw vectors, for every data "
         "set: no "
         "model, solver or kind of vectors is chosen by its score. Differences are followed by how many standard errors "
-        f"they are. {verdicts(found)}"
+        f"they are. {verdicts(experiment, found)}"
     )
     return table("One setting for all data sets", header, rows, text)
 
 
-def verdicts(found: Sequence[OneSetting]) -> str:
-    """In words, on which data sets one setting is above the best published figure."""
-    above = [each for each in found if each.here.mean > each.best.mean]
-    below = [each.record["cell"]["dataset"] for each in found if each not in above]
-    clearly = sum(each.here.minus(each.best).verdict == "above" for each in above)
+def verdicts(experiment: str, found: Sequence[OneSetting]) -> str:
+    """In words, on which data sets one setting is above the best published figure, and where clearly so."""
+    differences = {each.record["cell"]["dataset"]: each.here.minus(each.best) for each in found}
+    above = [name for name, each in differences.items() if each.mean > 0]
+    below = [name for name in differences if name not in above]
+    clear = {
+        verdict: [name for name, each in differences.items() if each.verdict == verdict]
+        for verdict in ("above", "below")
+    }
     text = f"It is above the best published figure on {len(above)} of {len(found)} data sets"
-    text += f", on {clearly} of them by more than two standard errors" if above else ""
-    return text + (f", and below on {', '.join(below)}." if below else ".")
+    text += f", clearly on {', '.join(clear['above']) or 'none'}" if above else ""
+    text += f", and below on {', '.join(below)}, clearly on {', '.join(clear['below']) or 'none'}" if below else ""
+    absent = dict.fromkeys(row["dataset"] for row in reference_values(experiment) if row["dataset"] not in differences)
+    return f"{text}." + (f" The paper has {', '.join(absent)} as well, not measured here." if absent else "")
 
 
 # Figure by figure.
@@ -327,7 +333,7 @@ def who_is_ahead(found: Sequence[tuple[Record, Record, Estimate, int]], who: Seq
     names = " and ".join(who) if who else ""
     first, then = (f"{names} is", "It is") if names else ("Others are", "They are")
     told = []
-    for verdict, words in (("below", f"{first} clearly ahead of our four on"), ("level", f"{then} level on")):
+    for verdict, words in (("below", f"{first} clearly ahead of our four on"), ("level", f"{then} level with them on")):
         where = [
             ours["cell"]["dataset"] + ("" if names else f" ({theirs['cell']['method']})")
             for ours, theirs, difference, _ in found

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hopscale.paper.estimates import TEST_SHARES, Estimate, estimate, published
+from hopscale.paper.estimates import TEST_SHARES, Estimate, estimate
 from hopscale.paper.experiments import RUNTIME_THREADS
 from hopscale.paper.methods import METHODS, WAYS
 from hopscale.paper.pages import runtime
@@ -29,7 +29,13 @@ _NO_GAIN = 1.25  # a gain of more threads below which they do not help
 _MATERIAL = TOLERANCES["classification"]  # a difference that is smaller is not material
 _LARGER, _SMALLER = ("facebook", "github"), "twitch-pt"  # networks of few labels, as the paper calls them
 
-_RAW = (False,)  # vectors that are not standardised
+_AS_PRINTED = "measured, others as published"
+_RAW, _EITHER = (False,), (False, True)  # vectors that are not standardised, or may be
+# The penalty of the regression is fixed, so that raw scores depend on the length of vectors.
+_KINDS: dict[str, dict[str, Sequence[bool]]] = {
+    "classification": {"": _RAW},
+    "regression": {"": _RAW, "either kind of vectors": _EITHER},
+}
 
 Judge = Callable[[Records], Iterator[Evidence]]
 Pick = Callable[[str], Record | None]  # of a data set
@@ -49,12 +55,14 @@ def ours_ahead(experiment: str) -> Judge:
     def judge(records: Records) -> Iterator[Evidence]:
         printed, beyond = other_methods(experiment)
         what = "the best of the four minus the best of the others"
-        yield tendency("published", _printed_best(experiment, OURS, _unsupervised(experiment)), what)
-        for rivals, which, of in _rivals(printed, beyond):
-            ahead = others_ahead(experiment, records.of(experiment), rivals, _RAW)
+        for way in records.printed(experiment):
+            yield tendency(way, _printed_best(records, experiment, OURS, _unsupervised(experiment), way), what)
+        for (rivals, which, of), (kind, standardize) in product(_rivals(printed, beyond), _KINDS[experiment].items()):
+            ahead = others_ahead(experiment, records.of(experiment), rivals, standardize)
             if found := {ours["cell"]["dataset"]: difference for ours, _, difference, _ in ahead}:
-                what = f"the best of the four minus the best of {which}"
-                yield tendency("measured", found, what, of=of, counted=printed_datasets(experiment))
+                what = ", ".join(filter(None, (f"the best of the four minus the best of {which}", kind)))
+                label = ", ".join(filter(None, (of, kind)))
+                yield tendency("measured", found, what, of=label, counted=printed_datasets(experiment))
 
     return judge
 
@@ -94,7 +102,8 @@ def first_order(records: Records) -> Iterator[Evidence]:
     weak = [name for name in printed if _is_attributed(name) and not METHODS[name].build().higher_order]
     others = [name for name in printed if name not in weak]
     what = f"the best of the other rivals minus the best of {', '.join(weak)}"
-    yield tendency("published", _printed_best(experiment, others, weak), what)
+    for way in records.printed(experiment):
+        yield tendency(way, _printed_best(records, experiment, others, weak, way), what)
     here = records.of(experiment)
     if found := _measured_best(
         here, experiment, lambda dataset: best_of(here, experiment, dataset, others, _RAW), weak
@@ -104,7 +113,8 @@ def first_order(records: Records) -> Iterator[Evidence]:
 
 def no_impact_of_ego(records: Records) -> Iterator[Evidence]:
     tolerance, known = _MATERIAL, printed_datasets("classification")
-    for way, name in product(records.ways("classification"), ("AE", "MUSAE")):
+    ways = ("published", *records.solvers("classification"))
+    for way, name in product(ways, ("AE", "MUSAE")):
         found = records.between("classification", f"{name}-EGO", name, way)
         judged = {dataset: each for dataset, each in found.items() if dataset in known}
         small = [dataset for dataset, each in judged.items() if abs(each.mean) <= tolerance]
@@ -129,7 +139,7 @@ def only_multi_scale_gains_by_ego(records: Records) -> Iterator[Evidence]:
 def margin_of_labels(records: Records) -> Iterator[Evidence]:
     experiment, metric = "classification", METRICS["classification"]
     networks = [name for name in SUPERVISED_ROWS if name in {row["method"] for row in reference_values(experiment)}]
-    yield _margins("published", _printed_best(experiment, networks, OURS))
+    yield _margins("published", _printed_best(records, experiment, networks, OURS))
     here, margins = records.of(experiment), {}
     for dataset in measured_datasets(experiment, here):
         named = [name for name in rows_of(experiment) if name in networks]
@@ -163,6 +173,8 @@ def few_labels_ours(records: Records) -> Iterator[Evidence]:
     for rivals, which, of in _rivals(printed, beyond):
         if found := _few_labels(records, OURS, rivals):
             yield material("measured", found, which, of)
+    if found := _beside_printed_curves(records, printed):
+        yield material(_AS_PRINTED, found, "the others as the paper has them", "")
 
 
 def few_labels_ego(records: Records) -> Iterator[Evidence]:
@@ -192,6 +204,18 @@ def _few_labels(
     return found
 
 
+def _beside_printed_curves(records: Records, rivals: Iterable[str]) -> dict[str, Estimate]:
+    """By data set, how far the best of the four measured here is above the best curve that the paper has of others."""
+    here, curves, found = records.of("few-shot"), _curves(), {}
+    for dataset in dict.fromkeys(dataset for dataset, _ in curves):
+        cells = (here.get(dataset=dataset, method=name, solver=way) for name, way in product(OURS, WAYS))
+        ours = [replace(estimate(_over_k(record)), marks=record["marks"]) for record in cells if record]
+        if ours:
+            best = max(ours, key=lambda each: each.mean)
+            found[dataset] = replace(best, mean=best.mean - max(curves[dataset, name] for name in rivals))
+    return found
+
+
 def _over_k(record: Record) -> list[list[float]]:
     """The mean over k of each draw, by fits."""
     by_k = record["scores"]["micro_f1"].values()
@@ -201,10 +225,7 @@ def _over_k(record: Record) -> list[list[float]]:
 
 def _printed_curves(first: Iterable[str], second: Iterable[str]) -> dict[str, Estimate]:
     """The same of the paper's curves, which have no errors."""
-    curves: dict[tuple[str, str], list[float]] = {}
-    for row in reference_values("few_shot"):
-        curves.setdefault((row["dataset"], row["method"]), []).append(row["micro_f1"])
-    means = {key: sum(values) / len(values) for key, values in curves.items()}
+    means = _curves()
     sides = [*first], [*second]
     found = {}
     for dataset in dict.fromkeys(dataset for dataset, _ in means):
@@ -213,12 +234,21 @@ def _printed_curves(first: Iterable[str], second: Iterable[str]) -> dict[str, Es
     return found
 
 
+def _curves() -> dict[tuple[str, str], float]:
+    """Means over k of the paper's curves, by data set and method."""
+    curves: dict[tuple[str, str], list[float]] = {}
+    for row in reference_values("few_shot"):
+        curves.setdefault((row["dataset"], row["method"]), []).append(row["micro_f1"])
+    return {key: sum(values) / len(values) for key, values in curves.items()}
+
+
 def larger_data_sets(records: Records) -> Iterator[Evidence]:
     """Of few labels: what the four gain on the larger networks, less what they gain on the smaller one."""
     printed, _ = other_methods("few-shot")
     for source, gains in (
         ("published", _printed_curves(OURS, printed)),
         ("measured", _few_labels(records, OURS, printed)),
+        (_AS_PRINTED, _beside_printed_curves(records, printed)),
     ):
         if {_SMALLER, *_LARGER} <= gains.keys():
             more = {dataset: gains[dataset].minus(gains[_SMALLER]) for dataset in _LARGER}
@@ -229,16 +259,19 @@ def best_baseline(records: Records) -> Iterator[Evidence]:
     experiment = "regression"
     rivals = _unsupervised(experiment)
     best = {dataset: _highest(experiment, dataset, rivals)[METRICS[experiment]] for dataset in _in_order(experiment)}
-    yield _with_shares(everywhere("published", found := _printed_best(experiment, ["MUSAE-EGO"], rivals)), found, best)
+    for way in records.printed(experiment):
+        found = _printed_best(records, experiment, ["MUSAE-EGO"], rivals, way)
+        yield _with_shares(everywhere(way, found), found, best)
     here = records.of(experiment)
-    for way in records.ways(experiment)[1:]:
-        if found := _measured_best(here, experiment, _musae_ego(records, experiment, way), rivals):
+    for way, (kind, standardize) in product(records.solvers(experiment), _KINDS[experiment].items()):
+        own = _musae_ego(records, experiment, way, standardize)
+        if found := _measured_best(here, experiment, own, rivals, standardize):
             best = {
                 dataset: records.mean(record, METRICS[experiment])
                 for dataset in found
-                if (record := best_of(here, experiment, dataset, rivals, _RAW))
+                if (record := best_of(here, experiment, dataset, rivals, standardize))
             }
-            yield _with_shares(everywhere(way, found), found, best)
+            yield _with_shares(everywhere(way, found, kind, of=kind or "raw vectors"), found, best)
 
 
 def _with_shares(evidence: Evidence, found: dict[str, Estimate], best: dict[str, float]) -> Evidence:
@@ -250,45 +283,62 @@ def _with_shares(evidence: Evidence, found: dict[str, Estimate], best: dict[str,
 def ahead_of_attributed(records: Records) -> Iterator[Evidence]:
     for experiment in METRICS:
         rivals = [name for name in other_methods(experiment)[0] if _is_attributed(name)]
-        what, of = f"{experiment}, minus the best of {', '.join(rivals)}", experiment
-        yield tendency("published", _printed_best(experiment, ["MUSAE-EGO"], rivals), what, of=of)
-        for way in records.ways(experiment)[1:]:
-            own = _musae_ego(records, experiment, way)
-            if found := _measured_best(records.of(experiment), experiment, own, rivals):
-                yield tendency(way, found, what, of=of, counted=printed_datasets(experiment))
+        what = f"minus the best of {', '.join(rivals)}"
+        for way in records.printed(experiment):
+            found = _printed_best(records, experiment, ["MUSAE-EGO"], rivals, way)
+            yield tendency(way, found, f"{experiment}, {what}", of=experiment)
+        for way, (kind, standardize) in product(records.solvers(experiment), _KINDS[experiment].items()):
+            own = _musae_ego(records, experiment, way, standardize)
+            of = ", ".join(filter(None, (experiment, kind)))
+            if found := _measured_best(records.of(experiment), experiment, own, rivals, standardize):
+                yield tendency(way, found, f"{of}, {what}", of=of, counted=printed_datasets(experiment))
 
 
 def beats_random(records: Records) -> Iterator[Evidence]:
-    printed = [row["micro_f1"] for row in reference_values("transfer")]
+    rows = reference_values("transfer")
+    printed = [row["micro_f1"] for row in rows]
     above = sum(value > _RANDOM for value in printed)
-    cells = f"micro-F1 from {min(printed):.3f} to {max(printed):.3f}"
-    yield shares("published", above, len(printed), cells, always=True)
-    for way in records.ways("transfer")[1:]:
+    name = f"micro_f1 above {_RANDOM:g}"
+    cells = f"{name}: from {min(printed):.3f} to {max(printed):.3f}"
+    yield shares("published", above, len(printed), cells, of=name, always=True)
+    name, commonest = "micro_f1 above the target's commonest class", commonest_classes(records)
+    if above := [f"{r['method']} {_from_to(r['source'], r['target'])}" for r in rows if _is_above(r, commonest)]:
+        cells = f"{name}: {', '.join(above)}"
+        yield shares("published", len(above), len(rows), cells, of=name, always=True)
+    for way in records.solvers("transfer"):
         bars = _transferred(records, way)
         for metric, than in (("micro_f1", _RANDOM), ("roc_auc", _RANDOM), ("micro_f1", "target_majority_micro_f1")):
             below = []
             for r in bars:
                 least = than if isinstance(than, float) else records.mean(r, than)
                 if not records.mean(r, metric) > least:
-                    names = (str(r["cell"][key]).removeprefix("twitch-") for key in ("source", "dataset"))
                     score = f"{records.mean(r, metric):.3f}{mark(r)}"
-                    below.append(f"{r['cell']['method']} {' to '.join(names)} {score}")
+                    between = _from_to(r["cell"]["source"], r["cell"]["dataset"])
+                    below.append(f"{r['cell']['method']} {between} {score}")
             name = f"{metric} above " + (f"{than:g}" if isinstance(than, float) else "the target's commonest class")
             cells = f"{name}" + (f"; not {', '.join(below)}" if below else "")
             yield shares(way, len(bars) - len(below), len(bars), cells, of=name, always=True)
 
 
+def _from_to(source: str, target: str) -> str:
+    return " to ".join(name.removeprefix("twitch-") for name in (source, target))
+
+
+def _is_above(row: Mapping[str, Any], commonest: Mapping[str, float]) -> bool:
+    return bool(row["micro_f1"] > commonest.get(row["target"], np.inf))
+
+
+def commonest_classes(records: Records) -> dict[str, float]:
+    """Micro-F1 of the commonest class of each data set that others were transferred to."""
+    return {r["cell"]["dataset"]: records.mean(r, "target_majority_micro_f1") for r in records.of("transfer").records}
+
+
 def near_retrained(records: Records) -> Iterator[Evidence]:
     """Cells near a fit to the target itself, where that says more than the target's commonest class."""
-    rows = reference_values("transfer")
-    commonest = {
-        r["cell"]["dataset"]: records.mean(r, "majority_micro_f1")
-        for r in records.of("classification").records
-        if "majority_micro_f1" in r["scores"]
-    }
+    rows, commonest = reference_values("transfer"), commonest_classes(records)
     targets = [(row["target"], row["micro_f1"], row["retrained_on_target_micro_f1"]) for row in rows]
     yield from _near("published", targets, commonest)
-    for way in records.ways("transfer")[1:]:
+    for way in records.solvers("transfer"):
         pairs = []
         for record in _transferred(records, way):
             cell = record["cell"]
@@ -299,18 +349,19 @@ def near_retrained(records: Records) -> Iterator[Evidence]:
 
 def _near(source: str, pairs: Sequence[tuple[str, float, float]], commonest: Mapping[str, float]) -> Iterator[Evidence]:
     """Of targets, scores of transfer and of a fit to the target."""
-    learnt = [(one, two) for target, one, two in pairs if two > commonest.get(target, 0.0)]
-    if not learnt:
-        return
-    differences = [one - two for one, two in learnt]
-    near = sum(each >= -TOLERANCES["classification"] for each in differences)
-    cells = f"{near} of {len(learnt)} cells; differences from {min(differences):+.3f} to {max(differences):+.3f}"
-    if beside := [one - two for target, one, two in pairs if (one, two) not in learnt]:
-        level = sum(each >= -TOLERANCES["classification"] for each in beside)
-        cells += (
-            f"; not counted: {level} of {len(beside)} where a fit to the target is no better than its commonest class"
+    learnt = [one - two for target, one, two in pairs if two > commonest.get(target, 0.0)]
+    beside = [one - two for target, one, two in pairs if not two > commonest.get(target, 0.0)]
+    near, also = (sum(each >= -TOLERANCES["classification"] for each in those) for those in (learnt, beside))
+    cells = []
+    if learnt:
+        cells.append(f"{near} of {len(learnt)} cells; differences from {min(learnt):+.3f} to {max(learnt):+.3f}")
+    if beside:
+        cells.append(
+            f"{len(beside)} cells are not counted, as a fit to their target is no better than its commonest class; "
+            f"{also} of them are near"
         )
-    yield Evidence(source, "holds" if near else "does not hold", cells)
+    if cells:
+        yield Evidence(source, "holds" if near else "does not hold" if learnt else "not judged", ". ".join(cells))
 
 
 def _transferred(records: Records, way: str) -> list[Record]:
@@ -321,7 +372,8 @@ def linear(records: Records) -> Iterator[Evidence]:
     for way, varied in product(("published", "sgns", "pmi"), runtime.VARIED):
         if found := runtime.slopes(records.of("runtime"), varied, way):
             near, name = sum(abs(each - 1) <= _NEAR for each in found), varied.replace("_", " ")
-            cells = f"slopes in {name}: " + ", ".join(f"{each:.2f}" for each in found)
+            steeper = sum(each > 1 + _NEAR for each in found)
+            cells = f"slopes in {name}: " + ", ".join(f"{each:.2f}" for each in found) + f"; {steeper} are steeper"
             yield shares(way, near, len(found), cells, of=name)
 
 
@@ -349,7 +401,7 @@ def implicit(records: Records) -> Iterator[Evidence]:
             ratios[what] = without[max(common)] / explicit[max(common)]
     if ratios:
         cells = "seconds of sgns over those of pmi: " + ", ".join(f"{name} {each:.1f}" for name, each in ratios.items())
-        yield shares("measured", sum(each < 1 for each in ratios.values()), len(ratios), cells)
+        yield shares("measured, seconds", sum(each < 1 for each in ratios.values()), len(ratios), cells)
 
 
 def links(first: str, rivals: tuple[str, ...], *, matches: bool = False) -> Judge:
@@ -357,7 +409,7 @@ def links(first: str, rivals: tuple[str, ...], *, matches: bool = False) -> Judg
 
     def judge(records: Records) -> Iterator[Evidence]:
         here = records.of("link-prediction")
-        for way in records.ways("link-prediction")[1:]:
+        for way in records.solvers("link-prediction"):
             found = {}
             for dataset in here.values("dataset"):
                 one = here.get(dataset=dataset, method=first, solver=way)
@@ -404,24 +456,35 @@ def _highest(experiment: str, dataset: str, names: Iterable[str]) -> dict[str, A
     return max(rows, key=lambda row: float(row[METRICS[experiment]]))
 
 
-def _printed_best(experiment: str, first: Iterable[str], second: Iterable[str]) -> dict[str, Estimate]:
+def _printed_best(
+    records: Records, experiment: str, first: Iterable[str], second: Iterable[str], way: str = "published"
+) -> dict[str, Estimate]:
     """By data set, how far the highest figure of some methods is above that of others in the paper's table."""
-    metric, sides, found = METRICS[experiment], ([*first], [*second]), {}
+    sides, found = ([*first], [*second]), {}
     for dataset in _in_order(experiment):
-        one, two = (published(_highest(experiment, dataset, names), metric) for names in sides)
+        one, two = (records.figure(experiment, _highest(experiment, dataset, names), way) for names in sides)
         found[dataset] = one.minus(two)
     return found
 
 
-def _measured_best(here: Measurements, experiment: str, own: Pick, rivals: Iterable[str]) -> dict[str, Estimate]:
+def _measured_best(
+    here: Measurements, experiment: str, own: Pick, rivals: Iterable[str], standardize: Sequence[bool] = _RAW
+) -> dict[str, Estimate]:
     """How far a record of each data set is above the best of some methods as measured, over the same splits."""
     metric, names, found = METRICS[experiment], [*rivals], {}
     for dataset in measured_datasets(experiment, here):
-        one, two = own(dataset), best_of(here, experiment, dataset, names, _RAW)
+        one, two = own(dataset), best_of(here, experiment, dataset, names, standardize)
         if one and two:
             found[dataset] = apart(one, two, of_metric(metric), TEST_SHARES[experiment])[0]
     return found
 
 
-def _musae_ego(records: Records, experiment: str, way: str) -> Pick:
-    return lambda dataset: records.cell(experiment, "MUSAE-EGO", way, dataset)
+def _musae_ego(records: Records, experiment: str, way: str, standardize: Sequence[bool]) -> Pick:
+    """MUSAE-EGO by a solver, with the better of some kinds of vectors."""
+    here, metric = records.of(experiment), METRICS[experiment]
+
+    def pick(dataset: str) -> Record | None:
+        cells = (here.get(method="MUSAE-EGO", solver=way, dataset=dataset, standardize=kind) for kind in standardize)
+        return max((r for r in cells if r), key=lambda record: records.mean(record, metric), default=None)
+
+    return pick

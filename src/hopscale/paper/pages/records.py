@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from hopscale.paper.estimates import TEST_SHARES, Estimate, Scores, estimate, paired, published
+import numpy as np
+
+from hopscale.paper.estimates import PAPER_SPLITS, TEST_SHARES, Estimate, Scores, estimate, paired, published
 from hopscale.paper.experiments import EXPERIMENTS
-from hopscale.paper.methods import SOLVERS
+from hopscale.paper.methods import METHODS, SOLVERS
 from hopscale.paper.pages.layout import METRICS, measured_datasets
 from hopscale.paper.store import Agreements, Measurements, Record, records_of, reference_values
 
-__all__ = ["Records", "apart", "of_metric"]
+__all__ = ["OUR_ERRORS", "Records", "apart", "corrected", "deviation", "of_metric"]
+
+OUR_ERRORS = "published, our errors"
 
 
 class Records:
@@ -54,8 +60,8 @@ class Records:
 
     def between(self, experiment: str, first: str, second: str, way: str) -> dict[str, Estimate]:
         """By data set, how far a method is above another on the same splits; or in the paper's table."""
-        if way == "published":
-            return self._between_published(experiment, first, second)
+        if way in self.printed(experiment):
+            return self._between_published(experiment, first, second, way)
         found = {}
         for dataset in measured_datasets(experiment, self.of(experiment)):
             one, two = (self.cell(experiment, name, way, dataset) for name in (first, second))
@@ -63,19 +69,55 @@ class Records:
                 found[dataset] = apart(one, two, of_metric(METRICS[experiment]), TEST_SHARES[experiment])[0]
         return found
 
-    def _between_published(self, experiment: str, first: str, second: str) -> dict[str, Estimate]:
-        metric = METRICS[experiment]
-        rows = {(row["method"], row["dataset"]): published(row, metric) for row in reference_values(experiment)}
+    def _between_published(self, experiment: str, first: str, second: str, way: str) -> dict[str, Estimate]:
+        known = {first, second}
+        rows = {
+            (row["method"], row["dataset"]): self.figure(experiment, row, way)
+            for row in reference_values(experiment)
+            if row["method"] in known
+        }
         datasets = dict.fromkeys(dataset for _, dataset in rows)
         return {dataset: rows[first, dataset].minus(rows[second, dataset]) for dataset in datasets}
 
+    def figure(self, experiment: str, row: dict[str, Any], way: str) -> Estimate:
+        """A figure of the paper, with its own error; or with that of the same method's scores here, where there are."""
+        metric = METRICS[experiment]
+        figure = published(row, metric)
+        here = deviation(self.of(experiment), row, metric) if way == OUR_ERRORS else 0.0
+        return replace(figure, error=corrected(here, TEST_SHARES[experiment])) if here > 0 else figure
+
+    def printed(self, experiment: str) -> tuple[str, ...]:
+        """How published figures are read: with their errors, and with ours where the paper's table has errors."""
+        return ("published", OUR_ERRORS) if experiment in METRICS and self.solvers(experiment) else ("published",)
+
+    def solvers(self, experiment: str) -> tuple[str, ...]:
+        """The solvers of which there are records."""
+        return tuple(way for way in SOLVERS if self.of(experiment).all(solver=way))
+
     def ways(self, experiment: str) -> tuple[str, ...]:
-        """Published figures, and the solvers of which there are records."""
-        return ("published", *(way for way in SOLVERS if self.of(experiment).all(solver=way)))
+        """Both of these."""
+        return (*self.printed(experiment), *self.solvers(experiment))
 
     def mean(self, record: Record, metric: str) -> float:
         """Mean of a metric over all repeats and fits."""
         return estimate(record["scores"][metric]).mean
+
+
+def deviation(measurements: Measurements, row: dict[str, Any], metric: str) -> float:
+    """Standard deviation over splits of the method of a row on raw vectors; 0 where it was not measured."""
+    if row["method"] not in METHODS:
+        return 0.0
+    what = {"method": row["method"], "dataset": row["dataset"], "standardize": False}
+    record = measurements.get(**what, solver=METHODS[row["method"]].default_way)
+    if record is None or record["repeats"] < 2:
+        return 0.0
+    scores = np.atleast_2d(np.array(record["scores"][metric], dtype=float)).mean(axis=0)
+    return float(np.nanstd(scores, ddof=1))
+
+
+def corrected(deviation: float, share: float) -> float:
+    """The error of a mean over as many splits as the paper's."""
+    return deviation * math.sqrt(1 / PAPER_SPLITS + share / (1 - share))
 
 
 def of_metric(metric: str) -> Callable[[Record], Scores]:

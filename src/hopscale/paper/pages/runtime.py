@@ -123,9 +123,9 @@ def _gains_section(measurements: Measurements) -> list[str]:
         if found := gains(measurements, way, name, threads):
             rows.append([name, way, threads, *(f"{gain:.2f}" for gain in found)])
     text = (
-        "The paper observes that more cores do not help where a node has nearly as many features as there are. How "
-        "many "
-        "times as quick more threads are than one, with the fewest and with the most features of a node:"
+        "The paper observes that more cores do not help where a node has nearly as many features as there are; its "
+        "figure ends at an eighth of them, as ours does. How many times as quick more threads are than one, with the "
+        "fewest and with the most features of a node:"
     )
     return table("More threads", ["method", "", "threads", "fewest features", "most features"], rows, text)
 

@@ -11,7 +11,7 @@ import numpy as np
 from hopscale.paper.estimates import TEST_SHARES, estimate
 from hopscale.paper.experiments import RUNTIME_THREADS
 from hopscale.paper.methods import METHODS, SOLVERS
-from hopscale.paper.pages import runtime
+from hopscale.paper.pages import judges, runtime
 from hopscale.paper.pages.curves import largest_difference
 from hopscale.paper.pages.headline import HEADLINE, LIBRARYS, OURS, one_setting, others_ahead, verdicts, who_is_ahead
 from hopscale.paper.pages.layout import METRICS, measured_datasets
@@ -54,7 +54,7 @@ def page(records: Records) -> list[str]:
 def _scores(experiment: str, records: Records) -> Iterator[str]:
     measurements = records.of(experiment)
     if found := one_setting(experiment, measurements):
-        yield f"{HEADLINE}, {METHODS[HEADLINE].default_way}, raw vectors: " + verdicts(found).replace(
+        yield f"{HEADLINE}, {METHODS[HEADLINE].default_way}, raw vectors: " + verdicts(experiment, found).replace(
             "It is", "it is", 1
         )
     for who in (None, LIBRARYS):
@@ -88,14 +88,19 @@ def _few_shot(records: Records) -> Iterator[str]:
 
 def _transfer(records: Records) -> Iterator[str]:
     rows = {(r["method"], r["source"], r["target"]): r["micro_f1"] for r in reference_values("transfer")}
+    if commonest := judges.commonest_classes(records):
+        useful = sum(value > commonest.get(target, np.inf) for (_, _, target), value in rows.items())
+        yield f"{useful} of {len(rows)} published bars are above the share of the target's commonest class."
     for solver in SOLVERS:
         above: list[str] = []
         below: list[str] = []
-        useful = 0
+        useful, clearly = 0, 0
         for (name, source, target), theirs in rows.items():
             what = {"method": name, "source": source, "dataset": target, "solver": solver, "standardize": False}
             if record := records.of("transfer").get(**what):
-                here = records.mean(record, "micro_f1")
+                score = estimate(record["scores"]["micro_f1"])
+                here = score.mean
+                clearly += replace(score, mean=here - theirs).verdict == "above"
                 (above if here > theirs else below).append(source)
                 useful += here > max(theirs, records.mean(record, "target_majority_micro_f1"))
         if above or below:
@@ -103,15 +108,16 @@ def _transfer(records: Records) -> Iterator[str]:
             told = f"; below from {_listed(where)}" if where else ""
             bars = len(above) + len(below)
             yield (
-                f"{solver}, raw vectors: {len(above)} of {bars} bars are above the published{told}. Of these "
-                f"{len(above)}, {useful} are above the share of the target's commonest class as well."
+                f"{solver}, raw vectors: {len(above)} of {bars} bars are above the published, {clearly} of them by "
+                f"more than two of our standard errors{told}. Of these {len(above)}, {useful} are above the share of "
+                "the target's commonest class as well."
             )
 
 
 def _densification(records: Records) -> Iterator[str]:
-    compared, largest = largest_difference(records.of("densification"))
+    compared, largest, where = largest_difference(records.of("densification"))
     if compared:
-        yield f"All {compared} points are within {largest:.4f}."
+        yield f"All {compared} points are within {largest:.4f}; the largest difference, on {where}, is not explained."
 
 
 def _runtime(records: Records) -> Iterator[str]:
@@ -228,17 +234,17 @@ def _first_splits(records: Records) -> Iterator[str]:
 
 def _hidden_features(records: Records) -> Iterator[str]:
     here = records.of("attribute-inference")
-    for way in ("product", "likelihood"):
+    for solver, way in product(SOLVERS, ("product", "likelihood")):
         ahead: list[str] = []
         behind: list[str] = []
         for dataset in here.values("dataset"):
-            if record := here.get(dataset=dataset, method=HEADLINE, solver="pmi"):
+            if record := here.get(dataset=dataset, method=HEADLINE, solver=solver):
                 area = record["scores"]["roc_auc"]
                 above = estimate(area[way]).mean > estimate(area["popularity"]).mean
                 (ahead if above else behind).append(dataset)
         if ahead or behind:
             yield (
-                f"Ranked by the {way}, {HEADLINE} is above popularity on {_listed(ahead)}"
+                f"Ranked by the {way}, {HEADLINE} by `{solver}` is above popularity on {_listed(ahead)}"
                 + (f" and below on {_listed(behind)}." if behind else ".")
             )
 
