@@ -104,7 +104,20 @@ def test_more_fits_are_measured_on_top(tmp_path):
 
 @pytest.mark.usefixtures("small_world")
 def test_cells_are_measured_again_and_compared(tmp_path):
-    common = ["-m", "AE", "-s", "pmi", "--splits", "2", "-p", "dimensions=8", "-o", str(tmp_path / "out")]
+    common = [
+        "-m",
+        "AE",
+        "-s",
+        "pmi",
+        "--splits",
+        "2",
+        "--fits",
+        "1",
+        "-p",
+        "dimensions=8",
+        "-o",
+        str(tmp_path / "out"),
+    ]
     common = ["reproduce", "classification", *common, "--cache", str(tmp_path / "cache")]
     assert "no record" in CliRunner().invoke(command, [*common, "--again", "5"]).output
     assert CliRunner().invoke(command, common).exit_code == 0
@@ -121,6 +134,12 @@ def test_cells_are_measured_again_and_compared(tmp_path):
     assert result.exit_code == 1
     assert result.stdout.count("differ from those of the record") == 1
     assert "OPENBLAS_CORETYPE" not in result.output  # the difference has another cause
+    changed["fit"]["device"] = "a GPU"
+    path.write_text(json.dumps(changed) + "\n" + "".join(others))
+    result = CliRunner().invoke(command, [*common, "--again", "5"])
+    assert "1 cells that were trained on a device that is not here are left out" in result.stderr
+    assert "all scores are the same" in result.stdout
+    del changed["fit"]["device"]
     changed["machine"]["blas"] = "openblas for Prescott"
     path.write_text(json.dumps(changed) + "\n" + "".join(others))
     result = CliRunner().invoke(command, [*common, "--again", "5"])

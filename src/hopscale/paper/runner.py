@@ -24,7 +24,7 @@ from hopscale.paper.methods import method
 from hopscale.paper.options import SUITABLE, Cell, Options
 from hopscale.paper.sources import sources
 from hopscale.paper.store import Agreements, Record, comparable, identity, records_of, whatever_seed
-from hopscale.paper.supervised import supervised_model
+from hopscale.paper.supervised import device_of, supervised_model
 
 __all__ = ["describe", "measure_again", "reproduce"]
 
@@ -128,7 +128,8 @@ def measure_again(
     """Measure cells once more, drawn at random, with new fits, and return those whose scores are not the same.
 
     Cells are drawn among the records that these options ask for, whichever code made them; first one of each experiment
-    and solver, then any. Seconds are not compared. Where other code made records, all that were drawn are the same, and
+    and solver, then any. What was trained on a device that is not here is left out. Seconds are not compared. Where
+    other code made records, all that were drawn are the same, and
     there is one of each of its experiments and solvers, it is written down that both codes agree: from then on they
     count as one.
     """
@@ -142,6 +143,10 @@ def measure_again(
             cells = _cells(experiment, replace(options, cache=Path(new)))
             found = [(cell, records.get(identity(cell.what))) for cell in cells]
             known += [(cell, record) for cell, record in found if record and _is_same_size(cell, record)]
+        here_too = [(cell, record) for cell, record in known if _is_of_this_device(cell, record, options)]
+        if len(here_too) < len(known):
+            say(f"{len(known) - len(here_too)} cells that were trained on a device that is not here are left out")
+        known = here_too
         if not known:
             raise ParameterError(
                 f"there is nothing to measure again: no record in {folder / 'records'} is of these cells, with as many "
@@ -190,6 +195,12 @@ def _is_same_size(cell: Cell, record: Record) -> bool:
     """Whether a record of scores, by code that is known, has exactly what a cell would measure now."""
     known = record.get("sources") is not None and record["repeats"] == cell.repeats
     return known and bool(comparable(record["scores"]))
+
+
+def _is_of_this_device(cell: Cell, record: Record, options: Options) -> bool:
+    """Whether what was trained on a device, such as a GPU, would be trained on the same one now."""
+    device = record.get("fit", {}).get("device")
+    return device is None or bool(device == device_of(cell.what["method"], options.parameters))
 
 
 def _is_measured(cell: Cell, record: Record | None, here: str | None) -> bool:
