@@ -24,7 +24,7 @@ from hopscale.paper.methods import method
 from hopscale.paper.options import SUITABLE, Cell, Options
 from hopscale.paper.sources import sources
 from hopscale.paper.store import Agreements, Record, comparable, identity, records_of, whatever_seed
-from hopscale.paper.supervised import device_of, supervised_model
+from hopscale.paper.supervised import SUPERVISED_ROWS, device_of, supervised_model
 
 __all__ = ["describe", "measure_again", "reproduce"]
 
@@ -199,8 +199,9 @@ def _is_same_size(cell: Cell, record: Record) -> bool:
 
 def _is_of_this_device(cell: Cell, record: Record, options: Options) -> bool:
     """Whether what was trained on a device, such as a GPU, would be trained on the same one now."""
-    device = record.get("fit", {}).get("device")
-    return device is None or bool(device == device_of(cell.what["method"], options.parameters))
+    device, name = record.get("fit", {}).get("device"), cell.what.get("method")
+    here = device_of(name, options.parameters) if name in SUPERVISED_ROWS else "cpu"
+    return device is None or bool(device == here)
 
 
 def _is_measured(cell: Cell, record: Record | None, here: str | None) -> bool:
