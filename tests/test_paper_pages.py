@@ -42,7 +42,7 @@ def test_one_setting_is_not_the_best_of_several(tmp_path):
     (found,) = one_setting("classification", measured(tmp_path))
     assert found.here.mean == pytest.approx(0.80)
     told = verdicts("classification", [found])
-    assert told.startswith("It is above the best published figure on 0 of 1 data sets, and below on cora, clearly on ")
+    assert told.startswith("It is above the best published figure on 0 of 1 data sets, and clearly below on cora.")
     others = "facebook, github, twitch-pt, lastfm-asia, deezer-europe, citeseer, pubmed"
     assert told.endswith(f"The paper has {others} as well, not measured here.")
     text = page(tmp_path)

@@ -120,7 +120,10 @@ def verdicts(experiment: str, found: Sequence[OneSetting]) -> str:
     }
     text = f"It is above the best published figure on {len(above)} of {len(found)} data sets"
     text += f", clearly on {', '.join(clear['above']) or 'none'}" if above else ""
-    text += f", and below on {', '.join(below)}, clearly on {', '.join(clear['below']) or 'none'}" if below else ""
+    if below and below == clear["below"]:
+        text += f", and clearly below on {', '.join(below)}"
+    elif below:
+        text += f", and below on {', '.join(below)}, clearly on {', '.join(clear['below']) or 'none'}"
     absent = dict.fromkeys(row["dataset"] for row in reference_values(experiment) if row["dataset"] not in differences)
     return f"{text}." + (f" The paper has {', '.join(absent)} as well, not measured here." if absent else "")
 
