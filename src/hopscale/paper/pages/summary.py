@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from hopscale.paper.estimates import TEST_SHARES, estimate
+from hopscale.paper.estimates import TEST_SHARES, Estimate, estimate
 from hopscale.paper.experiments import RUNTIME_THREADS
 from hopscale.paper.methods import METHODS, SOLVERS
 from hopscale.paper.pages import judges, runtime
@@ -87,9 +87,12 @@ def _few_shot(records: Records) -> Iterator[str]:
 
 
 def _transfer(records: Records) -> Iterator[str]:
-    rows = {(r["method"], r["source"], r["target"]): r["micro_f1"] for r in reference_values("transfer")}
+    rows = {
+        (r["method"], r["source"], r["target"]): Estimate(r["micro_f1"], r["standard_error"])
+        for r in reference_values("transfer")
+    }
     if commonest := judges.commonest_classes(records):
-        useful = sum(value > commonest.get(target, np.inf) for (_, _, target), value in rows.items())
+        useful = sum(value.mean > commonest.get(target, np.inf) for (_, _, target), value in rows.items())
         yield f"{useful} of {len(rows)} published bars are above the share of the target's commonest class."
     for solver in SOLVERS:
         above: list[str] = []
@@ -100,16 +103,16 @@ def _transfer(records: Records) -> Iterator[str]:
             if record := records.of("transfer").get(**what):
                 score = estimate(record["scores"]["micro_f1"])
                 here = score.mean
-                clearly += replace(score, mean=here - theirs).verdict == "above"
-                (above if here > theirs else below).append(source)
-                useful += here > max(theirs, records.mean(record, "target_majority_micro_f1"))
+                clearly += score.minus(theirs).verdict == "above"
+                (above if here > theirs.mean else below).append(source)
+                useful += here > max(theirs.mean, records.mean(record, "target_majority_micro_f1"))
         if above or below:
             where = sorted(set(below))
             told = f"; below from {_listed(where)}" if where else ""
             bars = len(above) + len(below)
             yield (
-                f"{solver}, raw vectors: {len(above)} of {bars} bars are above the published, {clearly} of them by "
-                f"more than two of our standard errors{told}. Of these {len(above)}, {useful} are above the share of "
+                f"{solver}, raw vectors: {len(above)} of {bars} bars are above the published, {clearly} of them "
+                f"clearly{told}. Of these {len(above)}, {useful} are above the share of "
                 "the target's commonest class as well."
             )
 
