@@ -5,7 +5,7 @@ for sparse features: a sparse tensor times weights, then ``GCNConv``, whose own 
 before and after the epochs is not counted: a training of few epochs is taken from one of three times as many, medians
 of rounds from medians. It is not shown unless it is larger than what rounds differ by.
 
-    HOPSCALE_DATA=... python benchmarks/networks_speed.py [--epochs 20] [--rounds 3]
+    HOPSCALE_DATA=... python benchmarks/networks_speed.py [--epochs 20] [--rounds 5]
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def ours(graph: AttributedGraph, epochs: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     records: list[dict[str, Any]] = []
     for dataset in DATASETS:
