@@ -17,6 +17,7 @@ from hopscale.paper import options as options_module
 from hopscale.paper.fits import Fit
 from hopscale.paper.machine import cores
 from hopscale.paper.pages import mixed_sources
+from hopscale.paper.pages.records import Records
 from hopscale.paper.store import Agreements, Measurements, Store, records_of
 
 PACKAGE = Path(hopscale.__file__).parent
@@ -247,6 +248,19 @@ class TestAgreements:
         assert Agreements(tmp_path).lines() == []
         self.again(tmp_path, 2, **both)
         assert len(Agreements(tmp_path).lines()[0]["cells"]) == 2
+
+    def test_seconds_by_code_that_agrees_have_no_mark(self, tmp_path):
+        for method in ("AE", "MUSAE"):
+            records_of(tmp_path, "classification").append(record("abc", method))
+        size = {"varied": "nodes", "nodes": 128, "features_per_node": 8, "threads": 1}
+        cell = {"method": "AE", "solver": "pmi", "parameters": {}, **size}
+        seconds = {**record("new"), "cell": cell, "scores": {"seconds": [0.5, 0.5]}}
+        records_of(tmp_path, "runtime").append(seconds)
+        assert Records(tmp_path).of("runtime").records[0]["marks"] == "‡"
+        Agreements(tmp_path).add("abc", "new", ["cell"])
+        (found,) = Records(tmp_path).of("runtime").records
+        assert (found["marks"], found["sources"]) == ("", "new")
+        assert Records(tmp_path).of("classification").records[0]["marks"] == ""
 
     def test_lead_through_others_to_the_oldest(self, tmp_path):
         agreements = Agreements(tmp_path)

@@ -31,9 +31,16 @@ class Records:
         self._measurements: dict[str, Measurements] = {}
 
     def of(self, experiment: str) -> Measurements:
-        """Measurements of an experiment, marked where other code made them than most records of the folder."""
+        """Measurements of an experiment, marked where other code made them than most records of the folder.
+
+        Seconds are never those of other code; but where most are by code that agrees with that of most records, these
+        have no mark.
+        """
         if experiment not in self._measurements:
-            self._measurements[experiment] = Measurements(self._read[experiment], self._most)
+            found = Measurements(self._read[experiment])
+            own = found.sources[0][0] if found.sources else None
+            agrees = Agreements(self.folder).first(own) == self._most
+            self._measurements[experiment] = found if agrees else Measurements(self._read[experiment], self._most)
         return self._measurements[experiment]
 
     @cached_property
