@@ -12,6 +12,7 @@ from written_numbers import PAPER, ROOT, mistakes
 
 import hopscale.paper.pages as pages
 from hopscale.paper import EXPERIMENTS, render
+from hopscale.paper.pages import mixed_sources
 
 WRITTEN = ("README.md", "rivals.md", "networks.md", "errata.md")
 if not (PAPER / "records").exists():
@@ -28,6 +29,11 @@ def test_pages_are_those_of_the_records(tmp_path, monkeypatch):
         shown = (PAPER / path.name).read_text(encoding="utf-8")
         assert path.read_text(encoding="utf-8") == shown, f"{path.name}: run `hopscale reproduce all --only-render`"
     assert {path.name for path in PAPER.glob("*.md")} == {*(path.name for path in written), *WRITTEN}
+
+
+def test_no_page_mixes_what_different_code_measured():
+    assert mixed_sources(PAPER) is None
+    assert not [path.name for path in PAPER.glob("*.md") if path.name not in WRITTEN and "‡" in path.read_text("utf-8")]
 
 
 @pytest.mark.parametrize("name", WRITTEN)
