@@ -50,6 +50,13 @@ class TestRecords:
         assert record["seconds"] == pytest.approx(18.0)
         assert len(found.fits()) == 3
 
+    def test_seconds_are_of_fits_on_as_many_threads_as_the_first(self, store):
+        fits = [fit(seed, 0.1, seconds=seconds) for seed, seconds in ((0, 1.0), (1, 9.0), (2, 3.0))]
+        for record, threads in zip(fits, (2, 1, 2), strict=True):
+            record["fit"]["n_jobs"] = threads
+        (record,) = store(*fits).records()
+        assert (record["fit"]["n_jobs"], record["fit"]["seconds"]) == (2, 2.0)
+
     def test_of_one_seed_stay_as_they_are(self, store):
         assert store(fit(0, 0.1)).records() == [fit(0, 0.1)]
 

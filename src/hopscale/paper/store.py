@@ -219,9 +219,13 @@ def _joined(records: Sequence[Record]) -> list[Record]:
 
 
 def _of_several_fits(records: Sequence[Record]) -> Record:
-    """One record of several: the first one, with the scores of each, all seconds, and the mean of those of the fits."""
+    """One record of several: the first one, with the scores of each, all seconds, and the mean of those of the fits.
+
+    Only fits on as many threads as the first one are in that mean.
+    """
     first = records[0]
-    seconds = sum(record["fit"]["seconds"] for record in records) / len(records)
+    alike = [r["fit"]["seconds"] for r in records if r["fit"].get("n_jobs") == first["fit"].get("n_jobs")]
+    seconds = sum(alike) / len(alike)
     return {
         **first,
         "fits": len(records),
