@@ -18,6 +18,7 @@ from hopscale.paper.pages.differences import Evidence, everywhere, printed_datas
 from hopscale.paper.pages.headline import LIBRARYS, OURS, TOLERANCES, best_of, other_methods, others_ahead
 from hopscale.paper.pages.layout import METRICS, mark, measured_datasets
 from hopscale.paper.pages.records import Records, apart, of_metric
+from hopscale.paper.pages.tables import published_curves
 from hopscale.paper.store import Measurements, Record, reference_values
 from hopscale.paper.supervised import SUPERVISED_ROWS, WAY, rows_of
 
@@ -236,10 +237,8 @@ def _printed_curves(first: Iterable[str], second: Iterable[str]) -> dict[str, Es
 
 def _curves() -> dict[tuple[str, str], float]:
     """Means over k of the paper's curves, by data set and method."""
-    curves: dict[tuple[str, str], list[float]] = {}
-    for row in reference_values("few_shot"):
-        curves.setdefault((row["dataset"], row["method"]), []).append(row["micro_f1"])
-    return {key: sum(values) / len(values) for key, values in curves.items()}
+    curves = published_curves().items()
+    return {(dataset, name): sum(curve.values()) / len(curve) for (name, dataset), curve in curves}
 
 
 def larger_data_sets(records: Records) -> Iterator[Evidence]:
