@@ -10,8 +10,8 @@ from test_paper_pages import MACHINE, add, measured, page
 
 from hopscale.paper import reference_values
 from hopscale.paper.estimates import Estimate, paired
-from hopscale.paper.pages import judges
 from hopscale.paper.pages.differences import tendency
+from hopscale.paper.pages.judges import comparisons, few_labels
 from hopscale.paper.pages.printed_errors import printed_errors
 from hopscale.paper.pages.records import Records
 from hopscale.paper.store import Measurements, records_of
@@ -46,7 +46,7 @@ def test_only_data_sets_of_the_papers_table_are_counted():
 
 
 def test_the_margin_of_labels_is_over_the_four_and_the_papers_networks(tmp_path):
-    published = next(judges.margin_of_labels(Records(tmp_path)))
+    published = next(comparisons.margin_of_labels(Records(tmp_path)))
     table = {(row["method"], row["dataset"]): row["micro_f1"] for row in reference_values("classification")}
     # Node2Vec is above the four on twitch-pt, and is none of them.
     assert table["Node2Vec", "twitch-pt"] > max(table[name, "twitch-pt"] for name in ("AE-EGO", "MUSAE-EGO", "AE"))
@@ -59,7 +59,7 @@ def test_the_margin_of_labels_is_over_the_four_and_the_papers_networks(tmp_path)
     long = {**records.records()[0], "repeats": 20}
     long["scores"] = {**long["scores"], "micro_f1": [*long["scores"]["micro_f1"], *[0.5] * 10]}
     records.append(long)  # more splits of ours: the network has the first ten alone
-    _, found = judges.margin_of_labels(Records(tmp_path))
+    _, found = comparisons.margin_of_labels(Records(tmp_path))
     assert "median +0.040" in found.cells
     assert found.verdict == "does not hold"  # no data set on which it is within one hundredth
 
@@ -74,15 +74,15 @@ def test_few_labels_are_judged_by_the_mean_over_k_of_each_draw(tmp_path):
     noise = np.random.default_rng(0).normal(0, 0.05, 40)
     add_few_shot(tmp_path, "AE", {"3": list(0.4 + noise), "9": list(0.6 + noise)})
     add_few_shot(tmp_path, "AE-EGO", {"3": list(0.4 + noise + 0.03), "9": list(0.6 + noise - 0.01)})
-    (found,) = [each for each in judges.few_labels_ego(Records(tmp_path)) if each.source == "pmi"]
+    (found,) = [each for each in few_labels.gain_of_ego(Records(tmp_path)) if each.source == "pmi"]
     assert found.verdict == "holds"
     assert "facebook +0.010" in found.cells
     add_few_shot(tmp_path, "TENE", {"3": list(0.39 + noise), "9": list(0.58 + noise)}, solver="own")
-    first = next(each for each in judges.few_labels_ours(Records(tmp_path)) if each.source == "measured")
+    first = next(each for each in few_labels.ours_ahead(Records(tmp_path)) if each.source == "measured")
     assert "facebook +0.025" in first.cells
     assert first.verdict == "holds"
     add_few_shot(tmp_path, "TADW", {"3": list(0.415 + noise), "9": list(0.59 + noise)}, solver="own")
-    first = next(each for each in judges.few_labels_ours(Records(tmp_path)) if each.source == "measured")
+    first = next(each for each in few_labels.ours_ahead(Records(tmp_path)) if each.source == "measured")
     assert first.verdict == "does not hold"  # clear, but no hundredth
 
 
@@ -91,7 +91,7 @@ def test_ego_is_of_benefit_with_several_scales_only_if_one_scale_gains_nothing(t
     for dataset in ("wiki-chameleon", "wiki-squirrel", "wiki-crocodile"):
         for method, mean in (("MUSAE", 0.5), ("MUSAE-EGO", 0.6), ("AE", 0.5), ("AE-EGO", 0.5 + gain)):
             add(tmp_path, mean, experiment="regression", method=method, dataset=dataset)
-    (found,) = [e for e in judges.only_multi_scale_gains_by_ego(Records(tmp_path)) if e.source == "pmi"]
+    (found,) = [e for e in comparisons.only_multi_scale_gains_by_ego(Records(tmp_path)) if e.source == "pmi"]
     assert found.verdict == verdict
 
 
@@ -99,8 +99,8 @@ def test_the_best_baseline_is_the_one_that_was_measured(tmp_path):
     for dataset in ("wiki-chameleon", "wiki-squirrel", "wiki-crocodile"):
         add(tmp_path, 0.9, experiment="regression", method="MUSAE-EGO", dataset=dataset)
         add(tmp_path, 0.95, experiment="regression", method="TENE", solver="own", dataset=dataset)
-    (published,) = judges.best_baseline(Records(tmp_path / "empty"))
-    found = next(each for each in judges.best_baseline(Records(tmp_path)) if each.source == "pmi")
+    (published,) = comparisons.best_baseline(Records(tmp_path / "empty"))
+    found = next(each for each in comparisons.best_baseline(Records(tmp_path)) if each.source == "pmi")
     assert found.verdict == "does not hold"  # although far above every published figure
     assert "wiki-squirrel -0.050" in found.cells
     assert "wiki-chameleon +0.055" in published.cells
@@ -110,7 +110,9 @@ def test_published_figures_are_judged_with_their_errors_and_with_ours(tmp_path):
     for row in reference_values("regression"):
         if row["method"] in ("MUSAE", "AE"):  # whose scores vary by little here
             add(tmp_path, 0.5, experiment="regression", method=row["method"], dataset=row["dataset"])
-    found = {each.source: each for each in judges.multi_scale("regression")(Records(tmp_path)) if each.of == "MUSAE"}
+    found = {
+        each.source: each for each in comparisons.multi_scale("regression")(Records(tmp_path)) if each.of == "MUSAE"
+    }
     assert found["published"].verdict == "not shown"
     assert "clear on 0, reversed on 0 of 3. wiki-chameleon +0.016 ± 0.037" in found["published"].cells
     assert "clear on 2, reversed on 1 of 3. wiki-chameleon +0.016 ± 0.00" in found["published, our errors"].cells
@@ -120,7 +122,7 @@ def test_rivals_of_few_labels_stand_beside_the_four_as_published_too(tmp_path):
     noise = np.random.default_rng(0).normal(0, 0.05, 40)
     add_few_shot(tmp_path, "AE", {"3": list(0.9 + noise), "9": list(0.9 + noise)})
     add_few_shot(tmp_path, "BANE", {"3": list(0.1 + noise), "9": list(0.1 + noise)}, solver="own")
-    found = {each.source: each.cells for each in judges.few_labels_ours(Records(tmp_path))}
+    found = {each.source: each.cells for each in few_labels.ours_ahead(Records(tmp_path))}
     assert "facebook +0.800" in found["measured"]
     curve = [r["micro_f1"] for r in reference_values("few_shot") if (r["method"], r["dataset"]) == ("BANE", "facebook")]
     best = float(np.mean(curve))  # the best of the paper's rivals there

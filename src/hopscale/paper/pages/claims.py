@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from hopscale.paper.pages import judges
 from hopscale.paper.pages.differences import PUBLISHED, RULE, Evidence
+from hopscale.paper.pages.judges import comparisons, few_labels, links, run_time, transfer
 from hopscale.paper.pages.layout import MARKS, markdown_table
 from hopscale.paper.pages.records import Records
 
@@ -75,71 +75,72 @@ def _anchor(title: str) -> str:
 _CLASSIFICATION, _REGRESSION, _FEW = "Node attribute classification", "Node attribute regression", "Few-shot learning"
 CLAIMS = (
     Claim("Attributed embeddings tend to outperform other unsupervised methods at classification", _CLASSIFICATION,
-          judges.ours_ahead("classification")),
-    Claim("ASNE and AANE come closest to them", _CLASSIFICATION, judges.closest,
+          comparisons.ours_ahead("classification")),
+    Claim("ASNE and AANE come closest to them", _CLASSIFICATION, comparisons.closest,
           "Data sets on which the best of the other methods is one of the two; it holds if it is on all, in part if on "
           "most."),
     Claim("Multi-scale embeddings tend to outperform pooled ones at classification", _CLASSIFICATION,
-          judges.multi_scale("classification")),
-    Claim("EGO has no material impact on classification", _CLASSIFICATION, judges.no_impact_of_ego,
+          comparisons.multi_scale("classification")),
+    Claim("EGO has no material impact on classification", _CLASSIFICATION, comparisons.no_impact_of_ego,
           "Material is a difference of more than a hundredth, as below. It holds if there is none on any data set of "
           "the paper's table, in part if on most there is none."),
     Claim("Attributed embeddings that consider only first-order neighbours are weak", _CLASSIFICATION,
-          judges.first_order, "By the paper's table of properties these are AANE, ASNE and TENE, two of which an "
+          comparisons.first_order, "By the paper's table of properties these are AANE, ASNE and TENE, two of which an "
           "earlier claim has as the closest rivals."),
     Claim("Supervised methods have an advantage of about four per cent, which can be within one", _CLASSIFICATION,
-          judges.margin_of_labels, "It holds if the median is within one hundredth of four, and the least within one; "
-          "over the splits that both have, with the networks that the paper has. APPNP on twitch-pt is taken as "
-          "printed, although it is probably of [another network](networks.md#appnp-on-twitch-pt)."),
+          comparisons.margin_of_labels,
+          "It holds if the median is within one hundredth of four, and the least within one; over the splits that "
+          "both have, with the networks that the paper has. APPNP on twitch-pt is taken as printed, although it is "
+          "probably of [another network](networks.md#appnp-on-twitch-pt)."),
     Claim("With few labels, attributed embeddings are materially better than other unsupervised methods", _FEW,
-          judges.few_labels_ours, "By the mean over all k. Material is a clear difference of a hundredth or more; "
+          few_labels.ours_ahead, "By the mean over all k. Material is a clear difference of a hundredth or more; "
           "it holds if there is one on all data sets, in part if on most. The paper prints no errors: each of its "
           "differences counts as clear. Some rivals are [below the paper's own curves](few-shot.md#below-the-published-"
           "curves) here, so that the four stand beside these curves as well."),
-    Claim("With few labels, they gain particularly on the larger data sets", _FEW, judges.larger_data_sets,
+    Claim("With few labels, they gain particularly on the larger data sets", _FEW, few_labels.larger_data_sets,
           "It holds if the best of the four is clearly farther ahead of the best of the other methods that the paper "
           "has figures of on each of the two larger networks than on the smaller one. The paper prints no errors."),
-    Claim("With few labels, EGO is of a modest benefit", _FEW, judges.few_labels_ego,
+    Claim("With few labels, EGO is of a modest benefit", _FEW, few_labels.gain_of_ego,
           "By the mean over all k. It holds if there is a clear benefit on all data sets, in part if on most; each "
           "published difference counts as clear."),
     Claim("Attributed embeddings tend to outperform all others at regression", _REGRESSION,
-          judges.ours_ahead("regression")),
+          comparisons.ours_ahead("regression")),
     Claim("Multi-scale embeddings tend to outperform pooled ones at regression", _REGRESSION,
-          judges.multi_scale("regression")),
+          comparisons.multi_scale("regression")),
     Claim("EGO is of benefit at regression, but only with several scales", _REGRESSION,
-          judges.only_multi_scale_gains_by_ego,
+          comparisons.only_multi_scale_gains_by_ego,
           "It holds as far as MUSAE tends to gain by EGO, and does not hold if AE gains as well."),
-    Claim("MUSAE-EGO outperforms the best baseline of each regression", _REGRESSION, judges.best_baseline,
+    Claim("MUSAE-EGO outperforms the best baseline of each regression", _REGRESSION, comparisons.best_baseline,
           "It holds if it is clearly ahead on all data sets, and in part if only on some, and clearly behind on none. "
           "The best of the other methods that the paper has figures of: as printed, or as measured here. The paper "
           "also says by how many per cent of the baseline, which is told and not judged."),
-    Claim("Transfer always beats random guessing", "Transfer learning", judges.beats_random,
+    Claim("Transfer always beats random guessing", "Transfer learning", transfer.beats_random,
           "Cells are methods, sources and targets; it holds if it does in all of them, and does not if it fails in "
           "one. The claim is about micro-F1 and a half. Area under the ROC curve and the commonest class of the target "
           "are what the paper does not compare with."),
     Claim("Transfer compares closely to training on the target in some cases", "Transfer learning",
-          judges.near_retrained, "It holds if there are cells that are no more than a hundredth below. Only those "
+          transfer.near_retrained, "It holds if there are cells that are no more than a hundredth below. Only those "
           "count whose fit to the target is above the target's commonest class: where it is not, being near it says "
           "nothing."),
-    Claim("Run time is linear in nodes and in features of a node", "Scalability", judges.linear,
+    Claim("Run time is linear in nodes and in features of a node", "Scalability", run_time.linear,
           "Slopes of logarithms within a quarter of one; it holds if all are, in part if most are. Slopes that are "
           "steeper say that time grows faster; of the others, that fixed costs count or that there is a quicker way. "
           "The conclusion says it of all four, of which the paper's figure has AE and MUSAE."),
-    Claim("More cores do not help as features of a node approach all features", "Scalability", judges.threads,
+    Claim("More cores do not help as features of a node approach all features", "Scalability", run_time.threads,
           "It holds where threads are less than a quarter quicker than one with the most features of a node. These "
           "are an eighth of all features, in the paper's figure and here, and not nearly all."),
     Claim("An implicit decomposition is computationally beneficial", "Introduction, figure of matrix powers",
-          judges.implicit,
+          run_time.implicit,
           "The paper concludes so from products of powers of the adjacency matrix and features, which become dense. It "
           "holds if the solver that makes no matrix takes less time than the one that does in all cells, and in part "
           "if in most. Only seconds are judged, at these sizes; skip-gram does take less memory "
           "([benchmarks](../benchmarks.md))."),
-    Claim("MUSAE-EGO outperforms other unsupervised attributed algorithms", "Conclusion", judges.ahead_of_attributed,
-          "Differences from the best of the other methods that use features."),
-    Claim("Several scales help link prediction", "Conclusion", judges.links("MUSAE", ("AE",))),
-    Claim("EGO helps link prediction", "Conclusion", judges.links("MUSAE-EGO", ("MUSAE",))),
+    Claim("MUSAE-EGO outperforms other unsupervised attributed algorithms", "Conclusion",
+          comparisons.ahead_of_attributed, "Differences from the best of the other methods that use features."),
+    Claim("Several scales help link prediction", "Conclusion", links.above("MUSAE", ("AE",))),
+    Claim("EGO helps link prediction", "Conclusion", links.above("MUSAE-EGO", ("MUSAE",))),
     Claim("MUSAE-EGO matches proximity-preserving embeddings in link prediction", "Conclusion",
-          judges.links("MUSAE-EGO", judges.NEIGHBOURS, matches=True),
+          links.above("MUSAE-EGO", links.NEIGHBOURS, matches=True),
           "It holds if MUSAE-EGO is nowhere clearly below the best of DeepWalk, Walklets, LINE2, Node2Vec, NetMF, HOPE "
           "and GraRep, by any solver."),
 )  # fmt: skip

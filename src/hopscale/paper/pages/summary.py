@@ -11,9 +11,10 @@ import numpy as np
 from hopscale.paper.estimates import TEST_SHARES, Estimate, estimate
 from hopscale.paper.experiments import RUNTIME_THREADS
 from hopscale.paper.methods import METHODS, SOLVERS
-from hopscale.paper.pages import judges, runtime
+from hopscale.paper.pages import runtime
 from hopscale.paper.pages.curves import largest_difference
 from hopscale.paper.pages.headline import HEADLINE, LIBRARYS, OURS, one_setting, others_ahead, verdicts, who_is_ahead
+from hopscale.paper.pages.judges.transfer import commonest_classes
 from hopscale.paper.pages.layout import METRICS, measured_datasets
 from hopscale.paper.pages.records import Records, apart, of_metric
 from hopscale.paper.store import Record, reference_values
@@ -91,7 +92,7 @@ def _transfer(records: Records) -> Iterator[str]:
         (r["method"], r["source"], r["target"]): Estimate(r["micro_f1"], r["standard_error"])
         for r in reference_values("transfer")
     }
-    if commonest := judges.commonest_classes(records):
+    if commonest := commonest_classes(records):
         useful = sum(value.mean > commonest.get(target, np.inf) for (_, _, target), value in rows.items())
         yield f"{useful} of {len(rows)} published bars are above the share of the target's commonest class."
     for solver in SOLVERS:

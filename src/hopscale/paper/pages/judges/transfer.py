@@ -1,0 +1,90 @@
+"""Judges of transfer to another graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hopscale.paper.pages.differences import Evidence, shares
+from hopscale.paper.pages.headline import OURS, TOLERANCES
+from hopscale.paper.pages.layout import mark
+from hopscale.paper.pages.records import Records
+from hopscale.paper.store import Record, reference_values
+
+_RANDOM = 0.5  # the paper's line of random guesses, for two classes
+
+
+def beats_random(records: Records) -> Iterator[Evidence]:
+    rows = reference_values("transfer")
+    printed = [row["micro_f1"] for row in rows]
+    above = sum(value > _RANDOM for value in printed)
+    name = f"micro_f1 above {_RANDOM:g}"
+    cells = f"{name}: from {min(printed):.3f} to {max(printed):.3f}"
+    yield shares("published", above, len(printed), cells, of=name, always=True)
+    name, commonest = "micro_f1 above the target's commonest class", commonest_classes(records)
+    if above := [f"{r['method']} {_from_to(r['source'], r['target'])}" for r in rows if _is_above(r, commonest)]:
+        cells = f"{name}: {', '.join(above)}"
+        yield shares("published", len(above), len(rows), cells, of=name, always=True)
+    for way in records.solvers("transfer"):
+        bars = _transferred(records, way)
+        for metric, than in (("micro_f1", _RANDOM), ("roc_auc", _RANDOM), ("micro_f1", "target_majority_micro_f1")):
+            below = []
+            for r in bars:
+                least = than if isinstance(than, float) else records.mean(r, than)
+                if not records.mean(r, metric) > least:
+                    score = f"{records.mean(r, metric):.3f}{mark(r)}"
+                    between = _from_to(r["cell"]["source"], r["cell"]["dataset"])
+                    below.append(f"{r['cell']['method']} {between} {score}")
+            name = f"{metric} above " + (f"{than:g}" if isinstance(than, float) else "the target's commonest class")
+            cells = f"{name}" + (f"; not {', '.join(below)}" if below else "")
+            yield shares(way, len(bars) - len(below), len(bars), cells, of=name, always=True)
+
+
+def _from_to(source: str, target: str) -> str:
+    return " to ".join(name.removeprefix("twitch-") for name in (source, target))
+
+
+def _is_above(row: Mapping[str, Any], commonest: Mapping[str, float]) -> bool:
+    return bool(row["micro_f1"] > commonest.get(row["target"], np.inf))
+
+
+def commonest_classes(records: Records) -> dict[str, float]:
+    """Micro-F1 of the commonest class of each data set that others were transferred to."""
+    return {r["cell"]["dataset"]: records.mean(r, "target_majority_micro_f1") for r in records.of("transfer").records}
+
+
+def near_retrained(records: Records) -> Iterator[Evidence]:
+    """Cells near a fit to the target itself, where that says more than the target's commonest class."""
+    rows, commonest = reference_values("transfer"), commonest_classes(records)
+    targets = [(row["target"], row["micro_f1"], row["retrained_on_target_micro_f1"]) for row in rows]
+    yield from _near("published", targets, commonest)
+    for way in records.solvers("transfer"):
+        pairs = []
+        for record in _transferred(records, way):
+            cell = record["cell"]
+            if own := records.cell("classification", cell["method"], way, cell["dataset"]):
+                pairs.append((cell["dataset"], *(records.mean(each, "micro_f1") for each in (record, own))))
+        yield from _near(way, pairs, commonest)
+
+
+def _near(source: str, pairs: Sequence[tuple[str, float, float]], commonest: Mapping[str, float]) -> Iterator[Evidence]:
+    """Of targets, scores of transfer and of a fit to the target."""
+    learnt = [one - two for target, one, two in pairs if two > commonest.get(target, 0.0)]
+    beside = [one - two for target, one, two in pairs if not two > commonest.get(target, 0.0)]
+    near, also = (sum(each >= -TOLERANCES["classification"] for each in those) for those in (learnt, beside))
+    cells = []
+    if learnt:
+        cells.append(f"{near} of {len(learnt)} cells; differences from {min(learnt):+.3f} to {max(learnt):+.3f}")
+    if beside:
+        cells.append(
+            f"{len(beside)} cells are not counted, as a fit to their target is no better than its commonest class; "
+            f"{also} of them are near"
+        )
+    if cells:
+        yield Evidence(source, "holds" if near else "does not hold" if learnt else "not judged", ". ".join(cells))
+
+
+def _transferred(records: Records, way: str) -> list[Record]:
+    return [r for r in records.of("transfer").all(solver=way, standardize=False) if r["cell"]["method"] in OURS]
