@@ -195,14 +195,15 @@ class TestScheduler:
         assert work.result("square", 1, (str(tmp_path), 1)) == ([1, 1],)
 
 
+@pytest.fixture(scope="class")
+def alone():
+    """A client of a worker that no other test has scaled or killed."""
+    with local_cluster() as cluster, connected(cluster) as client:
+        yield client
+
+
 class TestPauses:
     """Workers that Dask has paused, as it does those that have little memory left."""
-
-    @pytest.fixture(scope="class")
-    def alone(self):
-        """A client of a worker that no other test has scaled or killed."""
-        with local_cluster() as cluster, connected(cluster) as client:
-            yield client
 
     def test_a_worker_ends_what_it_has_begun(self, alone, tmp_path):
         work = Checkpoints(tmp_path / "work", {})

@@ -105,7 +105,7 @@ class TestEngine:
 class TestKernels:
     """Triton's kernels against plain PyTorch on the same device."""
 
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def triton(self):
         from hopscale.compute import torch_triton
 

@@ -140,12 +140,11 @@ def test_kernels_of_a_gpu_do_what_the_plain_ones_do():
     """On a GPU if there is one, else in Triton's interpreter, which wants a process of its own."""
     if find_spec("triton") is None:
         pytest.skip("Triton is not installed")
-    here = Path(__file__).parent
-    environment = {**os.environ, "PYTHONPATH": str(here)}
+    environment = dict(os.environ)
     if not torch.cuda.is_available():
         environment["TRITON_INTERPRET"] = "1"
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(here / "skipgram_kernels.py")],
+        [sys.executable, "-W", "ignore", str(Path(__file__).parent / "skipgram_kernels.py")],
         env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
