@@ -197,6 +197,16 @@ class TestAttributeInference:
         for method in ("product", "neighbors"):
             assert abs(_mean(records, "method", method) - 0.5) < 0.06
 
+    def test_features_that_no_node_has_change_nothing(self):
+        graph, wide = planted_blocks(200), np.zeros((200, 400))
+        wide[:, 7 : 7 + graph.n_features] = graph.features.toarray()
+        few, many = (
+            attribute_inference(AE(8), AttributedGraph(graph.adjacency, F), splits=2) for F in (graph.features, wide)
+        )
+        baselines = ("popularity", "neighbors")
+        assert [r for r in few if r["method"] in baselines] == [r for r in many if r["method"] in baselines]
+        assert _mean(few, "method", "product") == pytest.approx(_mean(many, "method", "product"), abs=0.02)
+
     def test_one_scale_can_be_asked_for(self):
         graph = planted_blocks(200)
         whole = attribute_inference(MUSAE(16), graph, splits=1)

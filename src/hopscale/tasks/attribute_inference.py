@@ -37,7 +37,8 @@ def attribute_inference(
     r"""Score a model by how well it predicts (node, feature) entries that were removed before fitting.
 
     In each split a share of the entries is removed and a clone of the model is fitted to the remaining graph. The
-    removed entries are ranked against as many uniformly drawn pairs without an entry in the full graph.
+    removed entries are ranked against as many pairs of a node and a feature that have no entry in the full graph, drawn
+    uniformly. Features that no node has are left out: no model can learn anything of them.
 
     Parameters
     ----------
@@ -85,14 +86,17 @@ def attribute_inference(
             f"{type(model).__name__} learns no vectors of features, only of nodes: use AE or MUSAE to infer attributes"
         )
     graph = as_graph(graph)
-    F, q = graph.features, graph.n_features
+    F = graph.features
     nodes = np.repeat(np.arange(graph.n_nodes, dtype=np.int64), np.diff(F.indptr))
-    positions = nodes * q + F.indices
+    used, columns = np.unique(F.indices, return_inverse=True)  # features that some node has
+    q = len(used)
+    positions = nodes * q + columns
 
     records = []
     for split, rng, hidden in held_out_splits(share, F.nnz, "feature entries", splits, random_state):
         others = negative_positions(positions, graph.n_nodes * q, int(hidden.sum()), rng)
-        node, feature = np.divmod(np.append(positions[hidden], others), q)
+        node, column = np.divmod(np.append(positions[hidden], others), q)
+        feature = used[column]
         entries = F.data[~hidden], (nodes[~hidden], F.indices[~hidden])
         kept = graph_with(graph, graph.adjacency, sp.csr_array(entries, shape=F.shape))
         is_entry = np.arange(len(node)) < len(others)
