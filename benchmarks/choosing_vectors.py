@@ -37,7 +37,7 @@ TASKS = {
 def tables() -> dict[str, str]:
     """The tables of the page, by the names of their files."""
     return {
-        "choosing_few_labels": few_labels({name: "public" if name in PLANETOID else "drawn" for name in FEW}),
+        "choosing_few_labels": few_labels(dict.fromkeys(FEW, "drawn")),
         "choosing_curves": curves((3, 15, 30)),
         "choosing_many_labels": few_labels(dict.fromkeys(MANY, "80/20")),
         "choosing_power": power(),

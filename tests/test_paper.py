@@ -406,7 +406,7 @@ class TestPages:
         assert "1 or 2 splits." in page
         overview = (tmp_path / "overview.md").read_text(encoding="utf-8")
         assert "0.800† / 0.700†° ± " in overview
-        assert "(seconds to fit on 1 thread)" in overview
+        assert "(least seconds of a fit on 1 thread)" in overview
         assert all("† with `window=2` instead of the paper's value." in text for text in (page, overview))
 
     def test_the_papers_parameters_come_first(self):

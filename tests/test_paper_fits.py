@@ -46,12 +46,12 @@ class TestRecords:
         assert record["repeats"] == 2
         assert record["scores"]["micro_f1"] == [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]
         assert record["scores"]["by_k"] == {"3": [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]}
-        assert record["fit"]["seconds"] == pytest.approx(3.0)
+        assert record["fit"]["seconds"] == 1.0
         assert record["seconds"] == pytest.approx(18.0)
         assert len(found.fits()) == 3
 
     def test_seconds_are_of_fits_on_as_many_threads_as_the_first(self, store):
-        fits = [fit(seed, 0.1, seconds=seconds) for seed, seconds in ((0, 1.0), (1, 9.0), (2, 3.0))]
+        fits = [fit(seed, 0.1, seconds=seconds) for seed, seconds in ((0, 3.0), (1, 1.0), (2, 2.0))]
         for record, threads in zip(fits, (2, 1, 2), strict=True):
             record["fit"]["n_jobs"] = threads
         (record,) = store(*fits).records()

@@ -103,6 +103,21 @@ def printed_statistic(dataset: str, name: str) -> float:
     return float(paper_datasets()[dataset].paper[name])
 
 
+def retrained(method: str) -> float:
+    """The paper's score of a fit to twitch-pt itself, in its figure of transfer."""
+    (found,) = {
+        row["retrained_on_target_micro_f1"]
+        for row in reference_values("transfer")
+        if (row["method"], row["target"]) == (method, "twitch-pt")
+    }
+    return float(found)
+
+
+def best_transfer(target: str) -> float:
+    """The best of the paper's scores of transfer to a network."""
+    return max(float(row["micro_f1"]) for row in reference_values("transfer") if row["target"] == target)
+
+
 def commonest_class(dataset: str) -> float:
     """Share of the commonest class of a Twitch network that others were transferred to."""
     record = _measurements("transfer").get(dataset=dataset)
@@ -197,7 +212,7 @@ _KNOWN = {
     each.__name__: each
     for each in (
         parameter, network, published, best_published, methods_published, statistic,
-        printed_statistic, commonest_class, nodes_tested, rivals,
+        printed_statistic, commonest_class, retrained, best_transfer, nodes_tested, rivals,
         rivals_setting, rivals_splits, searched_gains, score_deviation, result, constant, evaluation, by_base,
         min, max, abs, sum, len,
     )

@@ -127,7 +127,7 @@ def overview(records: Records) -> list[str]:
             on = f"{' or '.join(map(str, sorted(threads)))} thread{'' if threads == {1} else 's'}"
             note = f'`solver="{solver}"`: raw / standardised vectors ± standard error of the better'
             text = "" if names == OURS else ", without a scale of the node's own features"
-            lines += [f"{note} (seconds to fit on {on}){text}", ""]
+            lines += [f"{note} (least seconds of a fit on {on}){text}", ""]
             lines += [*markdown_table(["data set", "metric", *names], rows), ""]
     return lines + explained_marks(shown)
 
@@ -140,7 +140,7 @@ def _overviewed(
 
 
 def _both(experiment: str, raw: Record, standardised: Record) -> str:
-    """Scores of raw and of standardised vectors, and the seconds of the fit."""
+    """Scores of raw and of standardised vectors, and the least seconds of a fit."""
     metric, share = METRICS[experiment], TEST_SHARES[experiment]
     found = [estimate(record["scores"][metric], share) for record in (raw, standardised)]
     means = " / ".join(f"{f.mean:.3f}{mark(r)}" for f, r in zip(found, (raw, standardised), strict=True))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 
 import numpy as np
 
-from hopscale.paper.estimates import TEST_SHARES, Estimate, estimate
+from hopscale.paper.estimates import TEST_SHARES, Estimate, estimate, paired
 from hopscale.paper.experiments import RUNTIME_THREADS
-from hopscale.paper.methods import METHODS, SOLVERS
+from hopscale.paper.methods import METHODS, SOLVERS, WAYS
 from hopscale.paper.pages import runtime
 from hopscale.paper.pages.curves import largest_difference
 from hopscale.paper.pages.headline import HEADLINE, LIBRARYS, OURS, one_setting, others_ahead, verdicts, who_is_ahead
+from hopscale.paper.pages.judges.links import NEIGHBOURS, above_best, above_degrees
 from hopscale.paper.pages.judges.transfer import commonest_classes
 from hopscale.paper.pages.layout import METRICS, measured_datasets
 from hopscale.paper.pages.records import Records, apart, of_metric
@@ -45,6 +46,7 @@ def page(records: Records) -> list[str]:
         ("Solvers", _solvers(records)),
         ("The text's models", _text_models(records)),
         ("First splits", _first_splits(records)),
+        ("Links", _links(records)),
         ("Hidden features", _hidden_features(records)),
     ):
         if text := " ".join(sentences):
@@ -178,6 +180,7 @@ def _solvers(records: Records) -> Iterator[str]:
             f"{_listed(ahead['above'])}, and by `sgns` on {_listed(ahead['below'])}; both are level on "
             f"{_listed(ahead['level'])}."
         )
+    yield from _solvers_of_few_labels(records)
     for way in SOLVERS:
         every = [
             r for experiment in METRICS for r in records.of(experiment).all(solver=way) if r["cell"]["method"] in OURS
@@ -191,6 +194,20 @@ def _solvers(records: Records) -> Iterator[str]:
                 f"In {single} of {len(every)} cells of our four by `{way}` the error knows nothing of the fit, of "
                 "which there is one."
             )
+
+
+def _solvers_of_few_labels(records: Records) -> Iterator[str]:
+    here = records.of("few-shot")
+    for pick in (min, max):
+        found, k = {}, 0
+        for dataset in here.values("dataset"):
+            one, two = (here.get(dataset=dataset, method=HEADLINE, solver=way) for way in ("sgns", "pmi"))
+            if one and two:
+                k = pick(map(int, one["scores"]["micro_f1"]))
+                by_k = [record["scores"]["micro_f1"][str(k)] for record in (one, two)]
+                found[dataset] = paired(*by_k)[0]
+        if found:
+            yield f"With {k} labelled nodes of each class, `sgns` beside `pmi` is {_sides(found)}."
 
 
 def _text_models(records: Records) -> Iterator[str]:
@@ -236,21 +253,48 @@ def _first_splits(records: Records) -> Iterator[str]:
         )
 
 
+def _links(records: Records) -> Iterator[str]:
+    """Links, of which the paper has no figures: beside methods of neighbours, and beside degrees alone."""
+    ways = records.solvers("link-prediction")
+    if ways:
+        yield f"The paper shows no figures. Beside the best of {_listed(NEIGHBOURS)}, by any solver:"
+    beside = [(way, above_best(records, "MUSAE-EGO", way, [*product(NEIGHBOURS, WAYS)])) for way in ways]
+    told = [f"MUSAE-EGO by `{way}` is {_sides(found)}" for way, found in beside if found]
+    if told:
+        yield "; ".join(told) + "."
+    sides: dict[tuple[str, str], list[str]] = {}
+    for way, name in product(ways, OURS):
+        for dataset, each in above_degrees(records, name, way).items():
+            sides.setdefault((dataset, each.verdict), []).append(f"{name} by `{way}`")
+    for (dataset, verdict), names in sides.items():
+        if verdict != "above":
+            than = "clearly above" if verdict == "below" else "level with"
+            yield f"On {dataset} the product of degrees, which needs no vectors, is {than} {_listed(names)}."
+
+
 def _hidden_features(records: Records) -> Iterator[str]:
-    here = records.of("attribute-inference")
+    here, share, told = records.of("attribute-inference"), TEST_SHARES["attribute-inference"], []
     for solver, way in product(SOLVERS, ("product", "likelihood")):
-        ahead: list[str] = []
-        behind: list[str] = []
-        for dataset in here.values("dataset"):
-            if record := here.get(dataset=dataset, method=HEADLINE, solver=solver):
-                area = record["scores"]["roc_auc"]
-                above = estimate(area[way]).mean > estimate(area["popularity"]).mean
-                (ahead if above else behind).append(dataset)
-        if ahead or behind:
-            yield (
-                f"Ranked by the {way}, {HEADLINE} by `{solver}` is above popularity on {_listed(ahead)}"
-                + (f" and below on {_listed(behind)}." if behind else ".")
-            )
+        found = {
+            dataset: paired(record["scores"]["roc_auc"][way], record["scores"]["roc_auc"]["popularity"], share)[0]
+            for dataset in here.values("dataset")
+            if (record := here.get(dataset=dataset, method=HEADLINE, solver=solver))
+        }
+        if found:
+            told.append(f"ranked by the {way}, {HEADLINE} by `{solver}` is {_sides(found)}")
+    if told:
+        yield f"Beside the number of nodes that have the feature: {'; '.join(told)}."
+
+
+def _sides(found: Mapping[str, Estimate]) -> str:
+    """Where differences are clearly above zero, clearly below, and neither.
+
+    >>> _sides({"cora": Estimate(0.5, 0.1), "pubmed": Estimate(0.1, 0.1)})
+    'clearly above on cora and level on pubmed'
+    """
+    words = {"above": "clearly above", "below": "clearly below", "level": "level"}
+    names = {verdict: [name for name, each in found.items() if each.verdict == verdict] for verdict in words}
+    return _listed(f"{words[verdict]} on {_listed(names[verdict])}" for verdict in words if names[verdict])
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -133,7 +133,12 @@ def predictors(records: Records) -> list[str]:
         name = "F1" if metric == "micro_f1" else "R²"
         rows += [[dataset, f"{own}, {name}", score, best, *rest[1:]] for dataset, score, best, *rest in found]
     header = ["data set", "model, metric", "measured", "best published", "best network, measured", "difference"]
-    return [*markdown_table(header, rows), "", *explained_marks(shown)] if rows else []
+    text = (
+        "On the paper's splits, with the defaults. Means are over all splits that were measured, fewer where ° says "
+        "so. Differences are over the splits that both have, and so not those of the means beside them. Which network "
+        "is the best was seen on the same splits."
+    )
+    return [text, "", *markdown_table(header, rows), "", *explained_marks(shown)] if rows else []
 
 
 def _beside_the_best(experiment: str, metric: str, measurements: Measurements) -> tuple[str, list[list[str]]]:

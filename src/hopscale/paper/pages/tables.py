@@ -25,17 +25,21 @@ _METHODS = ("AE", "MUSAE")
 _INDUCTIVE = ("AE", "MUSAE", "AE-TEXT", "MUSAE-TEXT")
 _CORRECTED = "Standard errors are corrected for splits that overlap, by the method of Nadeau and Bengio."
 _EDGES = inspect.signature(link_prediction).parameters["max_edges"].default
+_NODE2VEC = "Node2Vec is DeepWalk here, since p and q are one. "
 _OWN = "Solver *own* is that of methods without a choice of solvers. "
 _TEXTS = {
-    "link-prediction": f"Vectors learnt on half of the edges; the others, or {_EDGES:,} of them, against pairs that "
-    "are no edges: ROC-AUC ± standard error / average precision. A classifier has a vector for each pair, made "
+    "link-prediction": f"Vectors learnt on half of the edges; the others, or {_EDGES:,} of them, against as many "
+    "pairs that are no edges: ROC-AUC ± standard error / average precision. A classifier, trained on four fifths of "
+    "these pairs and tested on the rest, has a vector for each pair, made "
     "from those of its nodes entry by entry: *hadamard* is their product, *average* their mean, *l1* the absolute "
     "and *l2* the squared difference. *preferential_attachment* is the product of degrees, without vectors. "
+    + _NODE2VEC
     + _OWN
     + _CORRECTED,
-    "attribute-inference": "A tenth of the (node, feature) entries hidden before the fit, ranked against pairs that "
-    "are none: ROC-AUC ± standard error / average precision. *product* is G·Hᵀ, the sum over scales; *likelihood* is "
-    "the mean over scales plus log p(f). *popularity* and *neighbors* know no vectors: nodes that have the feature, "
+    "attribute-inference": "A tenth of the (node, feature) entries hidden before the fit, ranked against as many "
+    "pairs of a node and a feature that it does not have, of features that some node has: ROC-AUC ± standard error / "
+    "average precision. *product* is G·Hᵀ, the sum over scales; *likelihood* is the mean over scales plus log p(f). "
+    "*popularity* and *neighbors* know no vectors: nodes that have the feature, "
     "and the share of a node's neighbours that have it. " + _OWN + _CORRECTED,
 }
 
@@ -56,7 +60,7 @@ def few_shot_page(measurements: Measurements, _: Records) -> list[str]:
         "errors know of the choice of training nodes, and nothing of that of nodes to test on, so that the correction "
         "for splits that overlap does not apply. They say how well the mean over draws on this data set is known. A "
         f"single draw varies by √{_longest(measurements)} times as much, and the training nodes of a draw with fewer "
-        "are among those with more. The paper prints no errors. " + _OWN
+        "are among those with more. The paper prints no errors. " + _NODE2VEC + _OWN
     )
     return [text, "", *_below(measurements), *_by_method(measurements, [f"k = {k}" for k in shown], cells)]
 
@@ -125,7 +129,7 @@ def held_out_page(experiment: str, measurements: Measurements, _: Records) -> li
         return [f"{estimate(area[kind], share)} / {estimate(precision[kind]).mean:.3f}" for kind in kinds]
 
     runs = " or ".join(map(str, sorted({record["repeats"] for record in measurements.records})))
-    text = f"{_TEXTS[experiment]} Means over {runs} fits, for each of which others are left out."
+    text = f"{_TEXTS[experiment]} Means over {runs} runs; each hides others and fits anew."
     return [text, "", *_by_method(measurements, kinds, cells)]
 
 
@@ -189,7 +193,7 @@ def _retrained(target: str, reference: dict[tuple[str, str, str], dict[str, Any]
     """The paper's line for a fit to the target itself, and the same as measured under classification."""
     known = {name: row for (name, _, where), row in reference.items() if where == target}
     values = ", ".join(f"{name} {row['retrained_on_target_micro_f1']:.3f}" for name, row in known.items())
-    lines = [f"Fitted to {target} itself, trained and tested on splits of its nodes: published {values}."]
+    lines = [f"Fitted to {target} itself: published {values}."]
     here = records.of("classification")
     share = TEST_SHARES["classification"]
     found = [

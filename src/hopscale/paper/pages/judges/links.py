@@ -1,11 +1,11 @@
-"""Judges of link prediction."""
+"""Judges of link prediction, of which the paper has sentences and no figures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
-from hopscale.paper.estimates import TEST_SHARES, estimate
+from hopscale.paper.estimates import TEST_SHARES, Estimate, estimate, paired
 from hopscale.paper.methods import WAYS
 from hopscale.paper.pages.differences import Evidence, shares, tendency, told
 from hopscale.paper.pages.judges.comparisons import Judge
@@ -13,34 +13,65 @@ from hopscale.paper.pages.records import Records, apart
 from hopscale.paper.store import Record
 
 NEIGHBOURS = ("DeepWalk", "Walklets", "LINE2", "Node2Vec", "NetMF", "HOPE", "GraRep")  # proximity-preserving methods
+_EXPERIMENT, _DEGREES = "link-prediction", "preferential_attachment"
+_AREA = "area under the ROC curve by the best operator"
+_NO_FIGURES = Evidence("published", "not judged", "the paper shows no figures of link prediction")
 
 
-def above(first: str, rivals: tuple[str, ...], *, matches: bool = False) -> Judge:
-    """A model above others of the same solver; or one that ``matches`` the best of others, of whatever solver."""
+def above(pairs: Sequence[tuple[str, str]]) -> Judge:
+    """Models, each above another by the same solver."""
 
     def judge(records: Records) -> Iterator[Evidence]:
-        here = records.of("link-prediction")
-        for way in records.solvers("link-prediction"):
-            found = {}
-            for dataset in here.values("dataset"):
-                one = here.get(dataset=dataset, method=first, solver=way)
-                pairs = product(rivals, WAYS if matches else (way,))
-                two = [r for name, how in pairs if (r := here.get(dataset=dataset, method=name, solver=how))]
-                if one and two:
-                    best = max(two, key=lambda record: estimate(_best_operator(record)).mean)
-                    found[dataset] = apart(one, best, _best_operator, TEST_SHARES["link-prediction"])[0]
-            if found and matches:
-                level = sum(each.verdict != "below" for each in found.values())
-                cells = f"area under the ROC curve by the best operator: {told(found)}"
-                yield shares(way, level, len(found), cells, always=True)
-            elif found:
-                yield tendency(way, found, "area under the ROC curve by the best operator")
+        ways = records.solvers(_EXPERIMENT)
+        if ways:
+            yield _NO_FIGURES
+        for way, (first, second) in product(ways, pairs):
+            if found := above_best(records, first, way, [(second, way)]):
+                yield tendency(way, found, f"{first} minus {second}, {_AREA}", of=first)
 
     return judge
+
+
+def as_good(first: str, rivals: Iterable[str]) -> Judge:
+    """A model that is nowhere clearly below the best of others, by whatever solver."""
+    others = [*product(rivals, WAYS)]
+
+    def judge(records: Records) -> Iterator[Evidence]:
+        ways = records.solvers(_EXPERIMENT)
+        if ways:
+            yield _NO_FIGURES
+        for way in ways:
+            if found := above_best(records, first, way, others):
+                level = sum(each.verdict != "below" for each in found.values())
+                what = f"{first} minus the best of these, {_AREA}: {told(found)}"
+                yield shares(way, level, len(found), what, always=True)
+
+    return judge
+
+
+def above_best(records: Records, name: str, way: str, others: Iterable[tuple[str, str]]) -> dict[str, Estimate]:
+    """By data set, how far a method is above the best of others, each by its own solver."""
+    here, rivals, found = records.of(_EXPERIMENT), [*others], {}
+    for dataset in here.values("dataset"):
+        one = here.get(dataset=dataset, method=name, solver=way)
+        two = [r for rival, how in rivals if (r := here.get(dataset=dataset, method=rival, solver=how))]
+        if one and two:
+            best = max(two, key=lambda record: estimate(_best_operator(record)).mean)
+            found[dataset] = apart(one, best, _best_operator, TEST_SHARES[_EXPERIMENT])[0]
+    return found
+
+
+def above_degrees(records: Records, name: str, way: str) -> dict[str, Estimate]:
+    """By data set, how far a method is above the product of degrees, which knows no vectors."""
+    here, found = records.of(_EXPERIMENT), {}
+    for dataset in here.values("dataset"):
+        if record := here.get(dataset=dataset, method=name, solver=way):
+            degrees = record["scores"]["roc_auc"][_DEGREES]
+            found[dataset] = paired(_best_operator(record), degrees, TEST_SHARES[_EXPERIMENT])[0]
+    return found
 
 
 def _best_operator(record: Record) -> list[float]:
     """Scores of the operator that is best for these vectors; not that of degrees, which needs none."""
     areas = record["scores"]["roc_auc"]
-    trained = [values for name, values in areas.items() if name != "preferential_attachment"]
-    return max(trained, key=lambda values: estimate(values).mean)
+    return max((values for name, values in areas.items() if name != _DEGREES), key=lambda each: estimate(each).mean)
