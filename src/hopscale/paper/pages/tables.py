@@ -38,7 +38,9 @@ _TEXTS = {
     + _CORRECTED,
     "attribute-inference": "A tenth of the (node, feature) entries hidden before the fit, ranked against as many "
     "pairs of a node and a feature that it does not have, of features that some node has: ROC-AUC ± standard error / "
-    "average precision. *product* is G·Hᵀ, the sum over scales; *likelihood* is the mean over scales plus log p(f). "
+    "average precision. *product* is G·Hᵀ, the sum over scales, which leaves out how common a feature is: drawn pairs "
+    "are mostly of rare features, entries of common ones, and a score that is a little higher for rare features is "
+    "below a half. *likelihood* is the mean over scales plus log p(f), which puts that in. "
     "*popularity* and *neighbors* know no vectors: nodes that have the feature, "
     "and the share of a node's neighbours that have it. " + _OWN + _CORRECTED,
 }
