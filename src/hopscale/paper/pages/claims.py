@@ -121,7 +121,8 @@ CLAIMS = (
     Claim("Transfer compares closely to training on the target in some cases", "Transfer learning",
           transfer.near_retrained, "It holds if there are cells that are no more than a hundredth below. Only those "
           "count whose fit to the target is above the target's commonest class: where it is not, being near it says "
-          "nothing."),
+          "nothing. Published fits are those of the figure of transfer; the table of classification has more for "
+          "twitch-pt ([errata](errata.md))."),
     Claim("Run time is linear in nodes and in features of a node", "Scalability", run_time.linear,
           "Slopes of logarithms within a quarter of one; it holds if all are, in part if most are. Slopes that are "
           "steeper say that time grows faster; of the others, that fixed costs count or that there is a quicker way. "
