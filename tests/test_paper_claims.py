@@ -10,8 +10,9 @@ from test_paper_pages import MACHINE, add, measured, page
 
 from hopscale.paper import reference_values
 from hopscale.paper.estimates import Estimate, paired
+from hopscale.paper.pages import summary
 from hopscale.paper.pages.differences import tendency
-from hopscale.paper.pages.judges import comparisons, few_labels
+from hopscale.paper.pages.judges import comparisons, few_labels, links
 from hopscale.paper.pages.printed_errors import printed_errors
 from hopscale.paper.pages.records import Records
 from hopscale.paper.store import Measurements, records_of
@@ -160,5 +161,64 @@ def test_solvers_are_compared_over_the_same_splits(tmp_path):
     add(tmp_path, 0.60, dataset="pubmed", solver="sgns")
     one, two = (Records(tmp_path).cell("classification", "MUSAE", way, "cora") for way in ("pmi", "sgns"))
     assert paired(one["scores"]["micro_f1"], two["scores"]["micro_f1"])[0].error < 1e-9
-    text = page(tmp_path, "summary")
+    text = "\n".join(summary.page(Records(tmp_path)))
     assert "clearly higher by `pmi` on pubmed, and by `sgns` on cora" in text
+
+
+def add_held_out(folder, experiment, method, areas, solver="pmi", dataset="cora"):
+    cell = {"experiment": experiment, "method": method, "solver": solver, "parameters": {}, "seed": 0}
+    scores = {"roc_auc": areas, "average_precision": areas}
+    record = {"cell": {**cell, "dataset": dataset}, "repeats": 5, "scores": scores, "machine": MACHINE}
+    records_of(folder, experiment).append(record)
+
+
+def around(mean):
+    """Scores of five runs with one standard error of .001."""
+    return [mean + each for each in (-0.002, -0.001, 0.0, 0.001, 0.002)]
+
+
+class TestLinks:
+    def test_each_pair_is_judged_by_its_best_operators(self, tmp_path):
+        degrees = {"preferential_attachment": around(0.99)}
+        for method, area in (("AE", 0.8), ("MUSAE", 0.9), ("AE-EGO", 0.8), ("MUSAE-EGO", 0.7)):
+            areas = {"hadamard": around(0.5), "average": around(area), **degrees}
+            add_held_out(tmp_path, "link-prediction", method, areas)
+        published, first, second = links.above((("MUSAE", "AE"), ("MUSAE-EGO", "AE-EGO")))(Records(tmp_path))
+        assert (published.source, published.verdict) == ("published", "not judged")
+        assert (first.verdict, first.of) == ("holds", "MUSAE")
+        assert "MUSAE minus AE" in first.cells
+        assert "cora +0.100" in first.cells
+        assert (second.verdict, second.of) == ("does not hold", "MUSAE-EGO")
+
+    def test_others_count_by_their_best_solver(self, tmp_path):
+        for method, solver, area in (("MUSAE-EGO", "pmi", 0.8), ("LINE2", "pmi", 0.7), ("LINE2", "sgns", 0.9)):
+            add_held_out(tmp_path, "link-prediction", method, {"average": around(area)}, solver)
+        _, found = links.as_good("MUSAE-EGO", ["LINE2"])(Records(tmp_path))
+        assert found.verdict == "does not hold"
+        assert "cora -0.100" in found.cells
+
+    def test_what_degrees_know_alone_is_told(self, tmp_path):
+        for method, area in (("AE", 0.8), ("MUSAE", 0.9), ("MUSAE-EGO", 0.95)):
+            areas = {"average": around(area), "preferential_attachment": around(0.9)}
+            add_held_out(tmp_path, "link-prediction", method, areas)
+        text = "\n".join(summary.page(Records(tmp_path)))
+        assert "On cora the product of degrees, which needs no vectors, is clearly above AE by `pmi`." in text
+        assert "is level with MUSAE by `pmi`." in text
+        assert "MUSAE-EGO by `pmi`" not in text
+
+
+def test_hidden_features_are_level_with_popularity_within_errors(tmp_path):
+    areas = {"popularity": around(0.8)[::-1], "product": around(0.8001), "likelihood": around(0.9)}
+    add_held_out(tmp_path, "attribute-inference", "MUSAE", areas)
+    text = "\n".join(summary.page(Records(tmp_path)))
+    assert "ranked by the product, MUSAE by `pmi` is level on cora" in text
+    assert "ranked by the likelihood, MUSAE by `pmi` is clearly above on cora" in text
+
+
+def test_solvers_are_compared_with_few_labels(tmp_path):
+    noise = np.random.default_rng(0).normal(0, 0.01, 40)
+    for solver, few, more in (("pmi", 0.5, 0.9), ("sgns", 0.6, 0.8)):
+        add_few_shot(tmp_path, "MUSAE", {"3": list(few + noise), "30": list(more + noise)}, solver=solver)
+    text = "\n".join(summary.page(Records(tmp_path)))
+    assert "With 3 labelled nodes of each class, `sgns` beside `pmi` is clearly above on facebook." in text
+    assert "With 30 labelled nodes of each class, `sgns` beside `pmi` is clearly below on facebook." in text
