@@ -212,25 +212,26 @@ def _solvers_of_few_labels(records: Records) -> Iterator[str]:
 
 def _text_models(records: Records) -> Iterator[str]:
     """What the scale of a node's own features is worth, which the text of the paper does not have."""
-    for experiment, metric in METRICS.items():
+    told = []
+    for (experiment, metric), way in product(METRICS.items(), SOLVERS):
         printed = {(r["method"], r["dataset"]): r[metric] for r in reference_values(experiment)}
         lost = []
-        for name, way in product(OURS, SOLVERS):
-            for dataset in measured_datasets(experiment, records.of(experiment)):
-                pair = [records.cell(experiment, each, way, dataset) for each in (name, f"{name}-TEXT")]
-                if pair[0] and pair[1]:
-                    with_it, without = (records.mean(record, metric) for record in pair if record)
-                    lost.append((with_it - without, f"{name} by {way} on {dataset}", without, name, dataset))
+        for name, dataset in product(OURS, measured_datasets(experiment, records.of(experiment))):
+            pair = [records.cell(experiment, each, way, dataset) for each in (name, f"{name}-TEXT")]
+            if pair[0] and pair[1]:
+                with_it, without = (records.mean(record, metric) for record in pair if record)
+                lost.append((with_it - without, without, name, dataset))
         if lost:
-            most = max(lost)
-            known = printed.get((most[3], most[4]))
-            beside = f" ({most[2]:.3f}, published {known:.3f})" if known is not None else f" ({most[2]:.3f})"
-            ways = " and ".join(dict.fromkeys(way for way in SOLVERS if any(f" by {way} " in each[1] for each in lost)))
-            yield (
-                f"Without a scale of the node's own features, {experiment} by {ways} loses "
-                f"{np.mean([each[0] for each in lost]):.3f} in "
-                f"the mean of {len(lost)} cells, and {most[0]:.3f} with {most[1]}{beside}."
+            most, without, name, dataset = max(lost)
+            known = printed.get((name, dataset))
+            beside = f", published {known:.3f}" if known is not None else ""
+            told.append(
+                f"{experiment} by `{way}` loses {np.mean([each[0] for each in lost]):.3f} in the mean of {len(lost)} "
+                f"cells of {len({each[-1] for each in lost})} data sets, most {most:.3f} with {name} on {dataset} "
+                f"({without:.3f}{beside})"
             )
+    if told:
+        yield f"Without a scale of the node's own features, {'; '.join(told)}."
 
 
 def _first_splits(records: Records) -> Iterator[str]:
