@@ -58,7 +58,7 @@ class TestRecords:
         assert (record["fit"]["n_jobs"], record["fit"]["seconds"]) == (2, 2.0)
 
     def test_of_one_seed_stay_as_they_are(self, store):
-        assert store(fit(0, 0.1)).records() == [fit(0, 0.1)]
+        assert store(fit(0, 0.1)).records() == [{**fit(0, 0.1), "code": "abc"}]
 
     def test_of_seeds_with_a_gap_stay_apart(self, store):
         first, second = store(fit(0, 0.1), fit(1, 0.2), fit(5, 0.3)).records()
@@ -71,7 +71,7 @@ class TestRecords:
     def test_whose_seed_is_of_more_than_the_fit_stay_apart(self, store):
         """Transfer and the like: a record has all of its seeds, and what it scores has no facts of a single fit."""
         records = [{key: value for key, value in fit(seed, 0.1).items() if key != "fit"} for seed in (0, 1)]
-        assert store(*records).records() == records
+        assert store(*records).records() == [{**record, "code": "abc"} for record in records]
 
     def test_by_the_latest_code_count_alone(self, store):
         old = [fit(seed, 0.1, code="old") for seed in range(3)]

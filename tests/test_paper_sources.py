@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,9 @@ from click.testing import CliRunner
 import hopscale
 from hopscale.cli.commands import hopscale as command
 from hopscale.exceptions import FileFormatError, ParameterError
-from hopscale.paper import Options, render, reproduce, runner, sources
+from hopscale.paper import Options, experiments, render, reproduce, runner, sources
 from hopscale.paper import options as options_module
-from hopscale.paper.fits import Fit
+from hopscale.paper.fits import Fit, FitError
 from hopscale.paper.machine import cores
 from hopscale.paper.pages import mixed_sources
 from hopscale.paper.pages.records import Records
@@ -63,6 +64,7 @@ def other_code(monkeypatch):
     def change(name: str) -> None:
         monkeypatch.setattr(runner, "sources", lambda: name)
         monkeypatch.setattr("hopscale.paper.fits.sources", lambda: name)
+        monkeypatch.setattr("hopscale.paper.fits._is_of_this_code", lambda answer: True)
 
     return change
 
@@ -105,21 +107,9 @@ def test_more_fits_are_measured_on_top(tmp_path):
 
 @pytest.mark.usefixtures("small_world")
 def test_cells_are_measured_again_and_compared(tmp_path):
-    common = [
-        "-m",
-        "AE",
-        "-s",
-        "pmi",
-        "--splits",
-        "2",
-        "--fits",
-        "1",
-        "-p",
-        "dimensions=8",
-        "-o",
-        str(tmp_path / "out"),
-    ]
-    common = ["reproduce", "classification", *common, "--cache", str(tmp_path / "cache")]
+    asked_for = ["-m", "AE", "-s", "pmi", "--splits", "2", "--fits", "1", "-p", "dimensions=8"]
+    folders = ["-o", str(tmp_path / "out"), "--cache", str(tmp_path / "cache")]
+    common = ["reproduce", "classification", *asked_for, *folders]
     assert "no record" in CliRunner().invoke(command, [*common, "--again", "5"]).output
     assert CliRunner().invoke(command, common).exit_code == 0
     assert {r["fit"]["n_jobs"] for r in records_of(tmp_path / "out", "classification").records()} == {cores()}
@@ -145,6 +135,16 @@ def test_cells_are_measured_again_and_compared(tmp_path):
     path.write_text(json.dumps(changed) + "\n" + "".join(others))
     result = CliRunner().invoke(command, [*common, "--again", "5"])
     assert "1 of them were measured with other kernels of BLAS" in result.output
+
+
+@pytest.mark.usefixtures("small_world")
+def test_code_that_is_changed_during_a_run_measures_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr("hopscale.paper.fits.sources", lambda: "abc")  # of the process that fits it is another
+    failures = reproduce(["classification"], asked(tmp_path), tmp_path)
+    assert len(failures) == 2
+    assert "the code was changed after this run had started; start it again" in failures[0]
+    assert records_of(tmp_path, "classification").records() == []
+    assert not list((tmp_path / "cache").glob("*.safetensors"))
 
 
 def test_kept_fits_of_other_code_have_other_names(other_code):
@@ -178,8 +178,8 @@ def test_pages_mark_what_other_code_measured(tmp_path):
     render(["classification"], tmp_path)
     page = (tmp_path / "classification.md").read_text(encoding="utf-8")
     assert "‡ measured by other code than most cells of all pages: 1 of 3." in page
-    assert "2 cells were measured by sources `abc`." in page
-    assert "1 cells were measured by sources that were not recorded." in page
+    assert "2 records are by sources `abc`." in page
+    assert "1 records are by sources that were not recorded." in page
 
 
 @pytest.mark.usefixtures("small_world")
@@ -214,15 +214,17 @@ class TestAgreements:
         other_code("abc")
         failures, said = self.again(tmp_path, 1)
         assert failures == []
-        assert said[-1] == f"this code agrees with sources {before}: their records count as one"
+        told = f"this code agrees with sources {before} in classification: their records count as one"
+        assert said[-1] == told
         said = []
         reproduce(["classification"], asked(tmp_path, methods=("AE", "MUSAE")), tmp_path, say=said.append)
         assert said[0] == "2 of 4 cells are there, 2 to measure"
         assert mixed_sources(tmp_path) is None
         render(["classification"], tmp_path)
         page = (tmp_path / "classification.md").read_text(encoding="utf-8")
-        assert f"4 cells were measured by sources `{before}`" in page
-        assert "Sources `abc` measured 1 of all cells again, alike." in page
+        assert f"2 records are by sources `{before}`" in page
+        assert re.search("2 records are by sources `abc`[^.]*[.] They count as one: ", page)
+        assert f": `abc` measured 1 of those by `{before}` again, alike." in page
         assert "‡" not in page
 
     def test_are_not_written_down_where_a_score_differs(self, tmp_path, other_code):
@@ -237,17 +239,68 @@ class TestAgreements:
         assert len(failures) == 2
         assert Agreements(tmp_path).lines() == []
 
-    def test_need_a_cell_of_each_experiment_and_solver(self, tmp_path, other_code):
-        both = {"solvers": ("pmi", "sgns"), "fits": 1}
-        both["parameters"] = {"dimensions": 8}
+    def test_need_every_solver_method_and_data_set(self, tmp_path, other_code, monkeypatch):
+        monkeypatch.setitem(options_module.DATASETS, "classification", ("planted-blocks", "digits"))
+        both = {"solvers": ("pmi", "sgns"), "methods": ("AE", "MUSAE"), "parameters": {"dimensions": 4}}
         reproduce(["classification"], asked(tmp_path, **both), tmp_path)
+        before = sources.sources()
         other_code("abc")
-        failures, said = self.again(tmp_path, 1, **both)
+        narrow = {**both, "solvers": ("pmi",), "methods": ("AE",), "datasets": ("planted-blocks",)}
+        monkeypatch.setitem(options_module.SUITABLE, "classification", ("planted-blocks", "digits"))
+        failures, said = self.again(tmp_path, 9, **narrow)
         assert failures == []
-        assert "1 more cells would tell" in said[-1]
+        assert said[-1].startswith(f"classification: to tell whether this code agrees with sources {before}, cells of")
+        missing = "AE by sgns, MUSAE by pmi, MUSAE by sgns, classification by sgns, digits"
+        assert f"cells of {missing} would have" in said[-1]
+        assert Agreements(tmp_path, "classification").first("abc") == "abc"
+        failures, said = self.again(tmp_path, 2, **{**both, "solvers": ("sgns",), "datasets": ("digits",)})
+        assert "cells of MUSAE by " in said[-1]
+        failures, said = self.again(tmp_path, 9, **{**both, "methods": ("MUSAE",)})
+        assert "their records count as one" in said[-1]  # with those of the first calls
+        assert Agreements(tmp_path, "classification").first("abc") == before
+        assert Agreements(tmp_path, "regression").first("abc") == "abc"
+
+    def test_a_method_on_a_data_set_may_be_of_another_experiment(self, tmp_path, other_code, monkeypatch):
+        for experiment in ("classification", "few-shot"):
+            monkeypatch.setitem(options_module.DATASETS, experiment, ("planted-blocks",))
+        both, said = asked(tmp_path, methods=("AE", "MUSAE")), []
+        reproduce(["classification", "few-shot"], both, tmp_path)
+        before = sources.sources()
+        other_code("abc")
+        assert self.again(tmp_path, 9, methods=("AE", "MUSAE"))[0] == []
+        assert Agreements(tmp_path, "few-shot").first("abc") == "abc"
+        assert runner.measure_again(["few-shot"], both, tmp_path, 1, say=said.append) == []
+        assert said[-1].startswith(f"this code agrees with sources {before} in classification, few-shot:")
+
+    def test_are_of_an_experiment(self, tmp_path):
+        agreements = Agreements(tmp_path)
+        agreements.add("a", "b", ["classification AE"], ["classification"])
+        agreements.add("a", "c", ["regression AE"], [])
+        assert [Agreements(tmp_path, name).first("b") for name in ("classification", "regression")] == ["a", "b"]
+        assert Agreements(tmp_path).first("b") == "a"
+        assert Agreements(tmp_path).first("c") == "c"  # too few cells so far
+
+    def test_what_was_trained_on_a_device_is_not_asked_for(self, tmp_path, other_code):
+        reproduce(["classification"], asked(tmp_path), tmp_path)
+        store = records_of(tmp_path, "classification")
+        device = {"fit": {"seconds": 1.0, "device": "a GPU"}}
+        cell = {**store.fits()[0]["cell"], "method": "GCN", "solver": "labels", "dataset": "cora"}
+        store.append({**record(sources.sources()), "cell": cell, **device})
+        other_code("abc")
+        failures, said = self.again(tmp_path, 9)
+        assert failures == []
+        assert "their records count as one" in said[-1]
+        render(["classification"], tmp_path)
+        page = (tmp_path / "classification.md").read_text(encoding="utf-8")
+        assert "What was trained on a GPU is measured again on such a device alone." in page
+
+    def test_cells_that_fail_are_told_and_the_others_compared(self, tmp_path, other_code, monkeypatch):
+        reproduce(["classification"], asked(tmp_path), tmp_path)
+        other_code("abc")
+        monkeypatch.setattr(experiments, "fitted", lambda fit, *_, **__: (_ for _ in ()).throw(FitError("no memory")))
+        failures, _ = self.again(tmp_path, 9)
+        assert [each.split(": ")[-1] for each in failures] == ["no memory"] * 2
         assert Agreements(tmp_path).lines() == []
-        self.again(tmp_path, 2, **both)
-        assert len(Agreements(tmp_path).lines()[0]["cells"]) == 2
 
     def test_seconds_by_code_that_agrees_have_no_mark(self, tmp_path):
         for method in ("AE", "MUSAE"):
@@ -257,26 +310,24 @@ class TestAgreements:
         seconds = {**record("new"), "cell": cell, "scores": {"seconds": [0.5, 0.5]}}
         records_of(tmp_path, "runtime").append(seconds)
         assert Records(tmp_path).of("runtime").records[0]["marks"] == "‡"
-        Agreements(tmp_path).add("abc", "new", ["cell"])
+        Agreements(tmp_path).add("abc", "new", ["cell"], ["classification"])
         (found,) = Records(tmp_path).of("runtime").records
-        assert (found["marks"], found["sources"]) == ("", "new")
+        assert (found["marks"], found["code"]) == ("", "new")
         assert Records(tmp_path).of("classification").records[0]["marks"] == ""
 
-    def test_lead_through_others_to_the_oldest(self, tmp_path):
+    def test_lead_through_others_to_the_first(self, tmp_path):
         agreements = Agreements(tmp_path)
-        for older, newer in (("b", "c"), ("a", "b"), ("x", "y"), ("c", "a")):  # the last one closes a circle
-            agreements.add(older, newer, ["cell"])
+        for older, newer in (("b", "c"), ("a", "b"), ("x", "y"), ("c", "a"), ("d", "c")):  # there is a circle
+            agreements.add(older, newer, ["cell"], ["classification"])
         assert agreements.first("y") == "x"
         assert agreements.first(None) is None
-        assert len({agreements.first(code) for code in "b"}) == 1
-        agreements.path.write_text('{"sources": ["a", "b"], "cells": []}\n{"sources": ["b", "c"], "cells": []}\n')
-        assert [agreements.first(code) for code in "abcd"] == ["a", "a", "a", "d"]
+        assert {agreements.first(code) for code in "abcd"} == {"b"}  # the first that is named
 
     def test_are_not_about_seconds(self, tmp_path):
         store = records_of(tmp_path, "runtime")
         cell = {"method": "AE", "solver": "pmi", "varied": "nodes", "nodes": 64, "threads": 1}
         store.append({"cell": cell, "repeats": 1, "scores": {"seconds": [1.0]}, "sources": "abc", "machine": MACHINE})
-        Agreements(tmp_path).add("old", "abc", ["cell"])
+        Agreements(tmp_path).add("old", "abc", ["cell"], ["classification"])
         assert store.records()[0]["sources"] == "abc"
         store = records_of(tmp_path, "classification")
         store.append(record("abc"))
@@ -284,7 +335,7 @@ class TestAgreements:
 
     def test_a_foreign_line_is_named(self, tmp_path):
         agreements = Agreements(tmp_path)
-        agreements.add("a", "b", [])
+        agreements.add("a", "b", [], [])
         agreements.path.write_text(agreements.path.read_text() + '{"sources": ["a"]}\n')
         with pytest.raises(FileFormatError, match="line 2"):
             agreements.first("b")

@@ -260,7 +260,9 @@ class NodeEmbedding(
 
         Features are matched by name; those that the model has not seen are ignored, with a warning that
         counts them. The feature vectors stay as they are. On the graph of ``fit``, the direct solver gives
-        the same vectors again.
+        the same vectors again. Skip-gram gives longer ones, since it trains against feature vectors that are complete
+        from the start: what is trained on vectors of one graph and used on those of another should have both from
+        ``transform``.
 
         Parameters
         ----------

@@ -43,7 +43,8 @@ Scores = Sequence[Any]  # one per split; or such a list for each fit
 class Estimate:
     """A mean and its standard error, which is NaN where nothing is known of it; signs that a page shows beside it.
 
-    ``freedom`` are the degrees of freedom of the error.
+    ``freedom`` are the degrees of freedom of the error: none of a single run. A printed figure without an error has
+    infinitely many, and is taken as exact.
     """
 
     mean: float
@@ -80,13 +81,15 @@ class Estimate:
 
     @property
     def reach(self) -> float:
-        """How far from zero a difference may be and still be level; 0 where nothing is known of the error.
+        """How far from zero a difference may be and still be level: any of single runs, none of exact figures.
 
         >>> Estimate(0.05, 0.02).reach, round(Estimate(0.05, 0.02, freedom=4).reach, 3)
         (0.04, 0.056)
+        >>> Estimate(0.05, math.nan, freedom=0).reach, Estimate(0.05, math.nan).reach
+        (inf, 0.0)
         """
         if math.isnan(self.error):
-            return 0.0
+            return 0.0 if math.isinf(self.freedom) else math.inf
         return self.error * max(LEVEL, float(stdtrit(self.freedom, _INSIDE)))
 
     @property
@@ -101,16 +104,14 @@ class Estimate:
         return "above" if self.mean > 0 else "below"
 
 
-def estimate(scores: Scores, test_share: float = 0.0) -> Estimate:
-    """Mean and corrected standard error of the scores of a cell.
+def estimate(scores: Scores, test_share: float = 0.0, *, splits: int | None = None) -> Estimate:
+    """Mean and corrected standard error of the scores of a cell; or the error of a mean over so many ``splits``.
 
     >>> str(estimate([0.7, 0.9]))
     '0.800 ± 0.100'
     """
-    table = _fits_by_splits(scores)
-    mean, error = mean_and_error(_over_fits(table), test_share=test_share)
-    error, freedom = _joined((error, table.shape[1] - 1), _of_fits(table))
-    return Estimate(mean, error, freedom=freedom)
+    table = _complete(_fits_by_splits(scores))
+    return _of_splits(table.mean(axis=0), test_share, splits, _of_fits(table))
 
 
 def paired(first: Scores, second: Scores, test_share: float = 0.0) -> tuple[Estimate, int]:
@@ -121,10 +122,10 @@ def paired(first: Scores, second: Scores, test_share: float = 0.0) -> tuple[Esti
     """
     one, two = _fits_by_splits(first), _fits_by_splits(second)
     common = min(one.shape[1], two.shape[1])
-    one, two = one[:, :common], two[:, :common]
-    mean, error = mean_and_error(list(_over_fits(one) - _over_fits(two)), test_share=test_share)
-    error, freedom = _joined((error, common - 1), _of_fits(one), _of_fits(two))
-    return Estimate(mean, error, freedom=freedom), common
+    both = _complete(np.vstack([one[:, :common], two[:, :common]]))
+    one, two = both[: len(one)], both[len(one) :]
+    difference = _of_splits(one.mean(axis=0) - two.mean(axis=0), test_share, None, _of_fits(one), _of_fits(two))
+    return difference, both.shape[1]
 
 
 def published(row: Mapping[str, Any], metric: str) -> Estimate:
@@ -134,27 +135,44 @@ def published(row: Mapping[str, Any], metric: str) -> Estimate:
     '0.500 ± 0.051'
     """
     share = TEST_SHARES["classification"]
-    return Estimate(row[metric], row["standard_error"] * math.sqrt(1 + PAPER_SPLITS * share / (1 - share)))
+    error = row["standard_error"] * math.sqrt(1 + PAPER_SPLITS * share / (1 - share))
+    return Estimate(row[metric], error, freedom=PAPER_SPLITS - 1)
 
 
 def _fits_by_splits(scores: Scores) -> NDArray[np.float64]:
     return np.atleast_2d(np.array(scores, dtype=np.float64))  # None becomes NaN
 
 
-def _over_fits(table: NDArray[np.float64]) -> Any:
-    """Mean over fits of each split; a split that is NaN in one is NaN."""
-    return table.mean(axis=0)
+def _complete(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The splits of which every fit has a score: means of fits are then over the same splits."""
+    return table[:, ~np.isnan(table).any(axis=0)]
+
+
+def _of_splits(
+    scores: NDArray[np.float64], test_share: float, splits: int | None, *fits: tuple[float, float]
+) -> Estimate:
+    """The mean of a score per split, with the error of splits and fits together."""
+    mean, error = mean_and_error(scores.tolist(), test_share=test_share)
+    if splits is not None:
+        ratio = test_share / (1 - test_share)
+        error *= math.sqrt((1 / splits + ratio) / (1 / max(len(scores), 1) + ratio))
+    error, freedom = _joined((error, max(len(scores) - 1, 0)), *fits)
+    return Estimate(mean, error, freedom=freedom)
 
 
 def _of_fits(table: NDArray[np.float64]) -> tuple[float, float]:
     """Error of the mean over fits, and its degrees of freedom; none for a single one, of which nothing is known."""
     fits = len(table)
-    return (float(np.nanmean(table, axis=1).std(ddof=1)) / math.sqrt(fits), fits - 1) if fits > 1 else (0.0, math.inf)
+    if fits < 2 or not table.size:
+        return 0.0, math.inf
+    return float(table.mean(axis=1).std(ddof=1)) / math.sqrt(fits), fits - 1
 
 
 def _joined(*parts: tuple[float, float]) -> tuple[float, float]:
     """The error of a sum of independent parts, each with its error and degrees of freedom, and those of the sum."""
     error = math.hypot(*(each for each, _ in parts))
+    if math.isnan(error):
+        return error, min(freedom for each, freedom in parts if math.isnan(each))
     if not error > 0:
         return error, math.inf
     unsure = sum((each / error) ** 4 / freedom for each, freedom in parts if each > 0)

@@ -20,7 +20,7 @@ from hopscale.models.base import NodeEmbedding
 from hopscale.paper.densification import POWERS, nonzero_ratios
 from hopscale.paper.fits import Fit, fitted, fitted_model
 from hopscale.paper.machine import cores
-from hopscale.paper.methods import method
+from hopscale.paper.methods import SOLVERS, method
 from hopscale.paper.options import CLASSIFICATION, REGRESSION, TWITCH, Cell, Options, Way, cost
 from hopscale.paper.supervised import WAY, device_of, most_splits, rows_of, scores_of_splits
 from hopscale.paper.theory import DIMENSIONS, WALK_LENGTHS, distance_from_theory
@@ -45,6 +45,8 @@ REFITS = 5  # runs of the experiments that fit a model in each
 NODE_EXPONENTS = tuple(range(7, 15))
 FEATURE_EXPONENTS = tuple(range(3, 9))
 RUNTIME_NODES = 11  # log2 of the nodes where features vary
+RUNTIME_EDGES = 8  # of a node
+RUNTIME_FEATURES = 2**11
 RUNTIME_THREADS = (1, 2, 4)
 RUNTIME_RUNS = {"pmi": 5, "sgns": 3}
 THEORY_RUNS = 3
@@ -56,18 +58,6 @@ def _scores(records: Sequence[Record], metrics: Sequence[str], by: str | None = 
         return {metric: [record[metric] for record in records] for metric in metrics}
     values = list(dict.fromkeys(record[by] for record in records))
     return {metric: {str(v): [r[metric] for r in records if r[by] == v] for v in values} for metric in metrics}
-
-
-def _by_fit(scores: Sequence[Any]) -> Any:
-    """Scores of one fit as they are; of several, a list with those of each in place of every list."""
-    if len(scores) == 1 or not isinstance(scores[0], dict):
-        return scores[0] if len(scores) == 1 else list(scores)
-    return {key: _by_fit([each[key] for each in scores]) for key in scores[0]}
-
-
-def _facts_of(facts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """How several fits came about: what the first one says, with the mean of their seconds."""
-    return {**facts[0], "seconds": float(np.mean([fact["seconds"] for fact in facts]))}
 
 
 def _graph_and_target(dataset: str, options: Options) -> tuple[AttributedGraph, Any]:
@@ -94,19 +84,15 @@ def _on_vectors(
 
     def measure(way: Way, dataset: str, settings: dict[str, Any]) -> dict[str, Any]:
         _, target = _graph_and_target(dataset, options)
-        facts, scores = [], []
-        for seed in options.seeds(way[1]):
-            fit = Fit(*way, dataset, seed, options.parameters)
-            vectors, fact = fitted(fit, options.cache, data=options.data, n_jobs=options.n_jobs)
-            records = task(vectors, target, splits=options.splits, n_jobs=options.n_jobs, **settings)
-            facts.append(fact)
-            scores.append(_scores(records, metrics, by))
-        return {"fit": _facts_of(facts), "scores": _by_fit(scores)}
+        fit = Fit(*way, dataset, options.seed, options.parameters)
+        vectors, facts = fitted(fit, options.cache, data=options.data, n_jobs=options.n_jobs)
+        records = task(vectors, target, splits=options.splits, n_jobs=options.n_jobs, **settings)
+        return {"fit": facts, "scores": _scores(records, metrics, by)}
 
     for what, dataset, way in product(variants, options.chosen_datasets(experiment), options.chosen_methods()):
-        fits = len(options.seeds(way[1]))
-        expected, run = fits * cost(dataset, way[1], options.splits), partial(measure, way, dataset, what)
-        yield options.cell(experiment, way, options.splits, expected, run, fits, dataset=dataset, **what)
+        expected, run = cost(dataset, way[1], options.splits), partial(measure, way, dataset, what)
+        several = way[1] in SOLVERS
+        yield options.cell(experiment, way, options.splits, expected, run, several=several, dataset=dataset, **what)
 
 
 def classification(options: Options) -> Iterator[Cell]:
@@ -235,10 +221,10 @@ def seconds_to_fit(
 
     Making the graph is not counted, nor is a first small fit, which loads what later ones find loaded.
     """
-    build().fit(erdos_renyi(64, 8, 8, 2**11))
+    build().fit(erdos_renyi(64, RUNTIME_EDGES, 8, RUNTIME_FEATURES))
     seconds = []
     for run in range(runs):
-        graph = erdos_renyi(nodes, 8, features_per_node, 2**11, random_state=seed + run)
+        graph = erdos_renyi(nodes, RUNTIME_EDGES, features_per_node, RUNTIME_FEATURES, random_state=seed + run)
         model = build()
         start = time.perf_counter()
         model.fit(graph)

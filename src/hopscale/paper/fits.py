@@ -108,16 +108,30 @@ def _files_of(fit: Fit, cache: Path, data: str | None, n_jobs: int | None) -> tu
         cache.mkdir(parents=True, exist_ok=True)
         job = {"fit": asdict(fit), "model": str(model), "data": data, "n_jobs": n_jobs}
         code, output, errors = _in_a_process(json.dumps(job))
-        if code:  # killed, for its memory say, or an error that nobody foresaw
-            lines = errors.strip().splitlines()
-            answer = {"error": lines[-1] if lines and code > 0 else f"exit code {code}"}
-        else:
-            answer = json.loads(output.splitlines()[-1])
+        answer = {"error": _why_it_ended(code, errors)} if code else json.loads(output.splitlines()[-1])
+        if "error" not in answer and not _is_of_this_code(answer):
+            model.unlink(missing_ok=True)
+            answer = {"error": "the code was changed after this run had started; start it again"}
         if "error" in answer:
             raise FitError(f"{fit.method} ({fit.solver}) on {fit.dataset}: {answer['error']}")
         with replacing(facts) as unfinished:  # last: whoever finds it finds the vectors too
             unfinished.write_text(json.dumps(answer), encoding="utf-8")
     return model, facts
+
+
+def _is_of_this_code(answer: dict[str, Any]) -> bool:
+    """Whether the process, which reads the code anew, found the code that this one runs and records are marked with."""
+    return bool(answer["sources"] == sources())
+
+
+def _why_it_ended(code: int, errors: str) -> str:
+    """What is known of a process that was killed, or met an error that nobody foresaw."""
+    if code < 0:
+        name = signal.Signals(-code).name if -code in {*signal.Signals} else f"signal {-code}"
+        memory = ", as systems do where memory is short" if name == "SIGKILL" else ""
+        return f"its process was ended by {name}{memory}"
+    lines = errors.strip().splitlines()
+    return lines[-1] if lines else f"exit code {code}"
 
 
 def _in_a_process(job: str) -> tuple[int, str, str]:
@@ -161,7 +175,7 @@ def work(parent: int) -> None:
             model.save(job["model"])
             memory = None if peak is None or before is None else peak - before
             answer = {"seconds": seconds, "peak_mib": memory, "rows": model.rows_}
-            answer |= {"n_jobs": n_jobs, "machine": machine()}
+            answer |= {"n_jobs": n_jobs, "machine": machine(), "sources": sources()}
         except (HopscaleError, MemoryError) as error:
             answer = {"error": str(error) or type(error).__name__}
     answer["warnings"] = list(dict.fromkeys(str(warning.message) for warning in caught))

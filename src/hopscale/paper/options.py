@@ -56,13 +56,16 @@ SUITABLE = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One measurement: what it measures, repeats, rough relative cost, the function that runs it, number of fits."""
+    """One measurement: what it measures, repeats, rough relative cost, the function that runs it.
+
+    ``several`` tells whether fits with other seeds count beside this one.
+    """
 
     what: dict[str, Any]
     repeats: int
     cost: float
     measure: Measure
-    fits: int = 1
+    several: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,21 +116,25 @@ class Options:
                 if wanted and suits(row.build()) and row.accepts(self.parameters, way):
                     yield row.name, way
 
-    def seeds(self, solver: str) -> range:
-        """Seeds of the fits whose scores are averaged: several by a solver whose vectors depend on them."""
-        return range(self.seed, self.seed + (self.fits if solver in SOLVERS else 1))
-
     def model(self, way: Way) -> NodeEmbedding:
         """The unfitted model of a method and solver."""
         name, solver = way
         return method(name).build(solver, n_jobs=self.n_jobs or -1, random_state=self.seed, **self.parameters)
 
     def cell(
-        self, experiment: str, way: Way, repeats: int, cost: float, measure: Measure, fits: int = 1, **more: Any
+        self,
+        experiment: str,
+        way: Way,
+        repeats: int,
+        cost: float,
+        measure: Measure,
+        *,
+        several: bool = False,
+        **more: Any,
     ) -> Cell:
         """A cell of a method and solver; ``more`` is what else it measures."""
         what = {"experiment": experiment, "method": way[0], "solver": way[1]}
-        return Cell({**what, "parameters": self.parameters, "seed": self.seed, **more}, repeats, cost, measure, fits)
+        return Cell({**what, "parameters": self.parameters, "seed": self.seed, **more}, repeats, cost, measure, several)
 
 
 def cost(dataset: str, solver: str, evaluations: int) -> float:

@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, filterfalse
@@ -23,7 +23,16 @@ from hopscale.paper.machine import blas, machine
 from hopscale.paper.methods import method
 from hopscale.paper.options import SUITABLE, Cell, Options
 from hopscale.paper.sources import sources
-from hopscale.paper.store import Agreements, Record, comparable, identity, records_of, whatever_seed
+from hopscale.paper.store import (
+    Agreements,
+    Record,
+    Store,
+    comparable,
+    identity,
+    records_of,
+    trained_on_device,
+    whatever_seed,
+)
 from hopscale.paper.supervised import SUPERVISED_ROWS, device_of, supervised_model
 
 __all__ = ["describe", "measure_again", "reproduce"]
@@ -63,20 +72,7 @@ def reproduce(
         the first of each says so, and the rest are counted.
     """
     _check(experiments, options)
-    waiting, total, here = [], 0, Agreements(folder).first(sources())
-    for experiment in dict.fromkeys(experiments):
-        store, cells = records_of(folder, experiment), _cells(experiment, options)
-        store.check_writable()  # before any long computation
-        records = {identity(record["cell"]): record for record in store.fits()}
-        each = {identity(cell.what): cell for cell in cells}  # methods may be listed twice
-        waiting += [(store, cell) for key, cell in each.items() if not _is_measured(cell, records.get(key), here)]
-        total += len(cells)
-    if not total:
-        raise ParameterError(
-            f"there is nothing to measure: {', '.join(experiments)} has no such data set, or the method no such solver "
-            "or parameter (data sets of classes are for classification, of values for regression; most rivals have one "
-            "way only; epochs and walks are parameters of sgns)"
-        )
+    waiting, total = _waiting(experiments, options, folder)
     say(f"{total - len(waiting)} of {total} cells are there, {len(waiting)} to measure")
     failures: list[str] = []
     left_out: Counter[tuple[Any, Any]] = Counter()  # cells, by data sets that cannot be downloaded
@@ -97,20 +93,48 @@ def reproduce(
             try:
                 record = _measured(cell)
             except (HopscaleError, MemoryError) as error:
-                failures.append(f"{name}: {error or type(error).__name__}")
+                failures.append(_failure(cell, error))
                 say(f"failed: {failures[-1]}")
                 if isinstance(error, DownloadError):
                     left_out[data] = 0
             else:
                 store.append(record)
-                metric, values = next(iter(record["scores"].items()))
-                headline = f"{metric} {np.mean(np.asarray(values, float)):.3f}, " if isinstance(values, list) else ""
-                say(f"{name}: {headline}{record['seconds']:.1f} s")
+                say(f"{name}: {_headline(record)}{record['seconds']:.1f} s")
             bar.update(cell.cost)
     for (_, dataset), count in left_out.items():
         if count:
             failures.append(f"{count} more cells of {dataset}, which cannot be downloaded, were left out")
     return failures
+
+
+def _waiting(experiments: Sequence[str], options: Options, folder: Path) -> tuple[list[tuple[Store, Cell]], int]:
+    """Cells that this code has not measured yet, with the stores that take their records; and the number of all."""
+    waiting, total = [], 0
+    for experiment in dict.fromkeys(experiments):
+        store, cells = records_of(folder, experiment), _cells(experiment, options)
+        here = Agreements(folder, experiment).first(sources())
+        store.check_writable()  # before any long computation
+        records = {identity(record["cell"]): record for record in store.fits()}
+        each = {identity(cell.what): cell for cell in cells}  # methods may be listed twice
+        waiting += [(store, cell) for key, cell in each.items() if not _is_measured(cell, records.get(key), here)]
+        total += len(cells)
+    if not total:
+        raise ParameterError(
+            f"there is nothing to measure: {', '.join(experiments)} has no such data set, or the method no such solver "
+            "or parameter (data sets of classes are for classification, of values for regression; transfer is for "
+            "inductive methods; most rivals have one way only; epochs and walks are parameters of sgns)"
+        )
+    return waiting, total
+
+
+def _failure(cell: Cell, error: Exception) -> str:
+    return f"{describe(cell.what)}: {error or type(error).__name__}"
+
+
+def _headline(record: Record) -> str:
+    """The mean of the first metric, where there is one."""
+    metric, values = next(iter(record["scores"].items()))
+    return f"{metric} {np.mean(np.asarray(values, float)):.3f}, " if isinstance(values, list) else ""
 
 
 def _measured(cell: Cell) -> Record:
@@ -125,36 +149,26 @@ def _measured(cell: Cell) -> Record:
 def measure_again(
     experiments: Sequence[str], options: Options, folder: Path, count: int, *, say: Callable[[str], object]
 ) -> list[str]:
-    """Measure cells once more, drawn at random, with new fits, and return those whose scores are not the same.
+    """Measure cells once more, drawn at random, with new fits, and return those that failed or have other scores.
 
-    Cells are drawn among the records that these options ask for, whichever code made them; first one of each experiment
-    and solver, then any. What was trained on a device that is not here is left out. Seconds are not compared. Where
-    other code made records, all that were drawn are the same, and
-    there is one of each of its experiments and solvers, it is written down that both codes agree: from then on they
-    count as one.
+    Cells are drawn among the records that these options ask for, whichever code made them; first quick ones such that
+    all that they tell of is among them, then any. What was trained on a device that is not here is left out. Seconds
+    are not compared. Where other code made records and all that were drawn are the same, it is written down. Both codes
+    count as one in an experiment once each of its solvers has been among them there, and each of its data sets and
+    methods, by the same solvers, in any experiment; in this or in earlier calls.
     """
     _check(experiments, options)
-    agreements = Agreements(folder)
-    here = agreements.first(sources())
     with TemporaryDirectory() as new:
-        known: list[tuple[Cell, Record]] = []
-        for experiment in dict.fromkeys(experiments):
-            records = {identity(record["cell"]): record for record in records_of(folder, experiment).fits()}
-            cells = _cells(experiment, replace(options, cache=Path(new)))
-            found = [(cell, records.get(identity(cell.what))) for cell in cells]
-            known += [(cell, record) for cell, record in found if record and _is_same_size(cell, record)]
-        here_too = [(cell, record) for cell, record in known if _is_of_this_device(cell, record, options)]
-        if len(here_too) < len(known):
-            say(f"{len(known) - len(here_too)} cells that were trained on a device that is not here are left out")
-        known = here_too
-        if not known:
-            raise ParameterError(
-                f"there is nothing to measure again: no record in {folder / 'records'} is of these cells, with as many "
-                "repeats and a hash of the code that made it"
-            )
-        drawn, differences, elsewhere = _drawn(known, count), [], 0
+        drawn = _drawn(_known(experiments, replace(options, cache=Path(new)), folder, say), count)
+        differences, elsewhere = [], 0
         for cell, record in drawn:
-            scores = json.loads(json.dumps(cell.measure()["scores"]), parse_constant=lambda _: None)
+            try:
+                measured = cell.measure()
+            except (HopscaleError, MemoryError) as error:
+                differences.append(_failure(cell, error))
+                say(f"failed: {differences[-1]}")
+                continue
+            scores = json.loads(json.dumps(measured["scores"]), parse_constant=lambda _: None)
             same = comparable(scores) == comparable(record["scores"])
             say(f"{describe(cell.what)}: {'the same' if same else 'differs'}")
             if not same:
@@ -166,29 +180,80 @@ def measure_again(
             "known with which: last digits of sums differ. OpenBLAS takes those that the environment variable "
             "OPENBLAS_CORETYPE names, such as Haswell"
         )
-    for code in dict.fromkeys(record["sources"] for _, record in drawn):
-        if differences or code == here:
-            continue
-        mine = [cell for cell, record in drawn if record["sources"] == code]
-        missing = {_kind(cell) for cell, record in known if record["sources"] == code} - {_kind(each) for each in mine}
-        if missing:
-            say(f"{len(missing)} more cells would tell whether this code agrees with sources {code}: ask for more")
-        else:
-            agreements.add(code, sources(), [describe(cell.what) for cell in mine])
-            say(f"this code agrees with sources {code}: their records count as one")
+    if not differences:
+        _agree(drawn, folder, say)
     return differences
 
 
+def _known(
+    experiments: Sequence[str], options: Options, folder: Path, say: Callable[[str], object]
+) -> list[tuple[Cell, Record]]:
+    """Cells that these options ask for and that can be compared with their records."""
+    known: list[tuple[Cell, Record]] = []
+    for experiment in dict.fromkeys(experiments):
+        records = {identity(record["cell"]): record for record in records_of(folder, experiment).fits()}
+        found = [(cell, records.get(identity(cell.what))) for cell in _cells(experiment, options)]
+        known += [(cell, record) for cell, record in found if record and _is_same_size(cell, record)]
+    here = [(cell, record) for cell, record in known if _is_of_this_device(cell, record, options)]
+    if len(here) < len(known):
+        say(f"{len(known) - len(here)} cells that were trained on a device that is not here are left out")
+    if not here:
+        raise ParameterError(
+            f"there is nothing to measure again: no record in {folder / 'records'} is of these cells, with as many "
+            "repeats and a hash of the code that made it"
+        )
+    return here
+
+
+def _agree(drawn: Sequence[tuple[Cell, Record]], folder: Path, say: Callable[[str], object]) -> None:
+    """Write down which cells of other code are the same, and in which experiments that is enough to count as one."""
+    agreements = Agreements(folder)
+    known = [record for experiment in EXPERIMENTS for record in records_of(folder, experiment).fits()]
+    for code in dict.fromkeys(record["code"] for _, record in drawn if record["code"] != sources()):
+        alike = [describe(record["cell"]) for _, record in drawn if record["code"] == code]
+        before = (line["cells"] for line in agreements.lines() if line["sources"] == [code, sources()])
+        compared = {*alike, *chain.from_iterable(before)}
+        of_code = [record for record in known if record["code"] == code and comparable(record["scores"])]
+        told = _parts(record for record in of_code if describe(record["cell"]) in compared)
+        enough = []
+        for experiment in EXPERIMENTS:
+            here = [record for record in of_code if record["cell"]["experiment"] == experiment]
+            parts = _parts(record for record in here if not trained_on_device(record))
+            missing = sorted(parts - told)
+            if parts and not missing:
+                enough.append(experiment)
+            elif any(describe(record["cell"]) in alike for record in here):
+                say(
+                    f"{experiment}: to tell whether this code agrees with sources {code}, cells of "
+                    f"{', '.join(missing)} would have to be measured again as well: ask for more"
+                )
+        agreements.add(code, sources(), alike, enough)
+        if enough:
+            say(f"this code agrees with sources {code} in {', '.join(enough)}: their records count as one")
+
+
 def _drawn(known: Sequence[tuple[Cell, Record]], count: int) -> list[tuple[Cell, Record]]:
-    """So many cells at random, first one of each code, experiment and solver."""
+    """So many cells at random, first quick ones that tell of something of a code that others do not."""
     mixed = [known[place] for place in np.random.default_rng().permutation(len(known)).tolist()]
-    firsts = {(record["sources"], _kind(cell)): (cell, record) for cell, record in reversed(mixed)}
-    chosen = {id(cell) for cell, _ in firsts.values()}
-    return [*firsts.values(), *(each for each in mixed if id(each[0]) not in chosen)][:count]
+    first: list[tuple[Cell, Record]] = []
+    told: set[tuple[str, str]] = set()
+    for cell, record in sorted(mixed, key=lambda each: round(np.log2(each[0].cost))):
+        parts = {(record["code"], part) for part in _parts([record])}
+        if not parts <= told:
+            first.append((cell, record))
+            told |= parts
+    chosen = {id(cell) for cell, _ in first}
+    return [*first, *(each for each in mixed if id(each[0]) not in chosen)][:count]
 
 
-def _kind(cell: Cell) -> tuple[Any, Any]:
-    return cell.what["experiment"], cell.what.get("solver")
+def _parts(records: Iterable[Record]) -> set[str]:
+    """What cells tell of: experiments and methods, each by a solver, and data sets."""
+    parts = set()
+    for cell in (record["cell"] for record in records):
+        by = f" by {cell['solver']}" if cell.get("solver") else ""
+        parts |= {f"{cell[key]}{by}" for key in ("experiment", "method") if cell.get(key)}
+        parts |= {str(cell[key]) for key in ("dataset", "source") if cell.get(key)}
+    return parts
 
 
 def _is_same_size(cell: Cell, record: Record) -> bool:
@@ -216,14 +281,14 @@ def _is_measured(cell: Cell, record: Record | None, here: str | None) -> bool:
 
 
 def _cells(experiment: str, options: Options) -> list[Cell]:
-    """The cells of an experiment, a cell for each fit of skip-gram; those of all cells with the first seed come first.
+    """The cells of an experiment, a cell for each fit; those of all cells with the first seed come first.
 
     A run that is stopped then leaves pages with fewer fits, and not with fewer cells.
     """
-    several = {whatever_seed(cell.what) for cell in EXPERIMENTS[experiment](options) if cell.fits > 1}
-    cells = list(EXPERIMENTS[experiment](replace(options, fits=1)))
+    cells = list(EXPERIMENTS[experiment](options))
+    several = {whatever_seed(cell.what) for cell in cells if cell.several}
     for seed in range(options.seed + 1, options.seed + options.fits):
-        others = EXPERIMENTS[experiment](replace(options, fits=1, seed=seed))
+        others = EXPERIMENTS[experiment](replace(options, seed=seed))
         cells += [cell for cell in others if whatever_seed(cell.what) in several]
     return cells
 

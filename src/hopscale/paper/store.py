@@ -29,6 +29,7 @@ __all__ = [
     "identity",
     "records_of",
     "reference_values",
+    "trained_on_device",
     "whatever_seed",
 ]
 
@@ -64,34 +65,42 @@ class Agreements:
     """Which codes measure the same: pairs of hashes whose scores were compared, lines of ``records/agreements.jsonl``.
 
     Any change of a file that computes makes other code of it, a comment as well. Where cells that other code had
-    measured were measured once more, drawn at random from all experiments and solvers, and all scores were the same,
-    both count as one, but for seconds. A line has the pair ``sources``, the older one first, and ``cells``, what was
-    compared.
+    measured were measured once more, such that all that tells of an experiment's records was among them, and all scores
+    were the same, both codes count as one in this experiment, but for seconds. A line has the pair ``sources``, the
+    older one first, ``cells``, what was compared, and ``experiments``, in which that and earlier lines are enough.
+
+    Parameters
+    ----------
+    folder : Path
+    experiment : str, optional
+        Agreements in this one alone; by default those in any.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "records" / "agreements.jsonl"
+    def __init__(self, folder: Path, experiment: str | None = None) -> None:
+        self.path, self._experiment = folder / "records" / "agreements.jsonl", experiment
 
     def lines(self) -> list[Record]:
         """All agreements, in the order in which they were found."""
-        return list(_lines(self.path, lambda line: [str(code) for code in line["sources"]][1]))
+        known = _lines(self.path, lambda line: [[str(code) for code in line["sources"]][1], line["experiments"]])
+        return [line for line in known if self._experiment in (None, *line["experiments"])]
 
-    def add(self, older: str, newer: str, cells: Sequence[str]) -> None:
-        """Say that two codes agree in these cells."""
-        _append(self.path, {"sources": [older, newer], "cells": list(cells)})
+    def add(self, older: str, newer: str, cells: Sequence[str], experiments: Sequence[str]) -> None:
+        """Say that two codes agree in these cells, which are enough in these experiments."""
+        line = {"sources": [older, newer], "experiments": list(experiments), "cells": list(cells)}
+        _append(self.path, line)
 
     def first(self, code: str | None) -> str | None:
-        """The oldest code that a code agrees with, directly or through others; itself if there is none.
+        """The first named of all codes that a code agrees with, directly or through others; itself if there is none.
 
         >>> Agreements(Path("nowhere")).first("abc")
         'abc'
         """
-        older = {line["sources"][1]: line["sources"][0] for line in self.lines()}
-        passed = {code}
-        while code in older and older[code] not in passed:
-            code = older[code]
-            passed.add(code)
-        return code
+        pairs = [line["sources"] for line in self.lines() if self._experiment or line["experiments"]]
+        agreeing, before = {code}, 0
+        while len(agreeing) > before:
+            before = len(agreeing)
+            agreeing.update(*(pair for pair in pairs if not agreeing.isdisjoint(pair)))
+        return next((each for pair in pairs for each in pair if each in agreeing), code)
 
 
 class Store:
@@ -100,7 +109,8 @@ class Store:
     A record has ``cell`` (what was requested), ``repeats`` (number of splits or runs), ``scores``, lists of that
     length, and ``sources``, the hash of the code that made it; records from before there was one have none. Repeats are
     seeded by their number: of two records of a cell by the same code, the longer one contains the shorter one and
-    replaces it. Of those by different code the later one counts.
+    replaces it. Of those by different code the later one counts. Records that are read have ``code`` as well, the hash
+    as it was written; their ``sources`` are the same for all codes that agree.
 
     What both solvers learn depends on a seed as well, so that they are fitted with several seeds, one after the other.
     Each fit has a record of its own, whose cell has the seed: a run that is stopped loses one fit at most, and fits of
@@ -143,7 +153,7 @@ class Store:
     def _lines(self) -> Iterator[Record]:
         same: dict[str | None, str | None] = {}
         for record in _lines(self.path, lambda record: (dict(record["cell"]), int(record["repeats"]))):
-            code = record.get("sources")
+            code = record["code"] = record.get("sources")
             if code is not None and self._agreements and comparable(record["scores"]):
                 same[code] = same[code] if code in same else self._agreements.first(code)
                 record["sources"] = same[code]
@@ -166,6 +176,15 @@ def comparable(scores: Mapping[str, Any]) -> dict[str, Any]:
     {'r2': [0.25]}
     """
     return {metric: values for metric, values in scores.items() if metric != "seconds"}
+
+
+def trained_on_device(record: Mapping[str, Any]) -> bool:
+    """Whether a cell was trained on a GPU or its like, where another machine can measure it again only with the same.
+
+    >>> trained_on_device({"fit": {"device": "NVIDIA H200"}}), trained_on_device({"fit": {"device": "cpu"}})
+    (True, False)
+    """
+    return record.get("fit", {}).get("device") not in (None, "cpu")
 
 
 def _lines(path: Path, check: Callable[[Any], object]) -> Iterator[Record]:
@@ -241,7 +260,7 @@ def _together(scores: Sequence[Any]) -> Any:
 
 def records_of(folder: Path, experiment: str) -> Store:
     """The store of an experiment's records in a folder."""
-    return Store(folder / "records" / f"{experiment}.jsonl", Agreements(folder))
+    return Store(folder / "records" / f"{experiment}.jsonl", Agreements(folder, experiment))
 
 
 class Measurements:

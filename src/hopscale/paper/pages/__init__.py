@@ -12,7 +12,8 @@ from hopscale.checks import choice
 from hopscale.paper.pages import claims, curves, runtime, scores, summary, supervised, tables
 from hopscale.paper.pages.layout import draw, explained_marks
 from hopscale.paper.pages.records import Records
-from hopscale.paper.store import Agreements, Measurements, Record, records_of
+from hopscale.paper.runner import describe
+from hopscale.paper.store import Agreements, Measurements, Record, records_of, trained_on_device
 
 __all__ = ["mixed_sources", "render"]
 
@@ -59,7 +60,7 @@ def render(experiments: Sequence[str], folder: Path) -> list[Path]:
         drawn = draw(plot, measurements, folder / "figures" / experiment) if plot else []
         lines = page(measurements, records)
         lines += ["", f"![{experiment}](figures/{experiment}.svg)"] if drawn else []
-        footer = _footer(measurements, records_of(folder, experiment).fits(), Agreements(folder))
+        footer = _footer(measurements, records_of(folder, experiment).fits(), Agreements(folder, experiment))
         written += [*drawn, _titled(folder / f"{experiment}.md", [*lines, "", *footer])]
     if {folder / "classification.md", folder / "regression.md"} & set(written):
         written.append(_titled(folder / "overview.md", scores.overview(records)))
@@ -105,23 +106,30 @@ def _write(path: Path, lines: Sequence[str]) -> Path:
 
 
 def _footer(measurements: Measurements, fits: Sequence[Record], agreements: Agreements) -> list[str]:
-    """Meaning of marks, which code measured what, machines and versions: several fits of a cell may be of several."""
+    """Meaning of marks, which code measured what and how codes were compared, machines and versions."""
     marks = explained_marks(measurements.shown)
+    by_code: dict[str | None, list[Record]] = {}
+    for record in fits:
+        by_code.setdefault(record["code"], []).append(record)
     sources = []
-    for name, count in measurements.sources:
-        of = [record for record in fits if record.get("sources") == name]
+    for code, of in by_code.items():
         commits = sorted({record["machine"]["commit"] for record in of if "commit" in record["machine"]})
         at = f" (commit {', '.join(commits)})" if commits else ""
-        sources.append(f"{count} cells were measured by {_named(name)}{at}.")
-        for line in agreements.lines():
-            if line["sources"][0] == name:
-                sources[-1] += (
-                    f" Sources `{line['sources'][1]}` measured {len(line['cells'])} of all cells again, alike."
-                )
+        sources.append(f"{len(of)} records are by {_named(code)}{at}.")
+    if len({agreements.first(code) for code in by_code}) < len(by_code):
+        sources.append("They count as one:")
+    lines = agreements.lines()
+    makers = {describe(record["cell"]): record["code"] for record in fits} if lines else {}
+    for line in lines:
+        older, newer = line["sources"]
+        if again := sum(makers.get(cell) == older for cell in line["cells"]):
+            sources.append(f"`{newer}` measured {again} of those by `{older}` again, alike.")
+    if devices := sorted({record["fit"]["device"] for record in fits if trained_on_device(record)}):
+        sources.append(f"What was trained on {' and '.join(devices)} is measured again on such a device alone.")
     machines = []
     for m in (record["machine"] for record in fits):
         versions = ", ".join(
             [*(f"{name} {version}" for name, version in m["versions"].items()), *([m["blas"]] if "blas" in m else [])]
         )
         machines.append(f"Measured on: {m['processor']}, {m['cores']} cores, Python {m['python']}, {versions}.")
-    return [*marks, *([""] if marks else []), *sources, "", *dict.fromkeys(machines)]
+    return [*marks, *([""] if marks else []), " ".join(sources), "", *dict.fromkeys(machines)]

@@ -1,7 +1,8 @@
 """Differences that a claim of the paper is judged by, and what they say in words.
 
 A claim that one thing tends to be better than another is a list of differences, one per data set, each with its
-standard error. A clear one is farther from zero than two standard errors.
+standard error. A clear one is farther from zero than two standard errors. Where there is nothing to count, nothing is
+judged.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ PUBLISHED = (
     "vectors depend on their length: of rivals it says as well what holds if either side has raw or standardised "
     "vectors, whichever is better."
 )
+_NOT_JUDGED = "not judged"
 _ENOUGH = 1 / 4  # of the data sets: what is clear on fewer may be chance
 
 
@@ -79,10 +81,10 @@ def tendency(
         verdict = "holds"
     elif max(up, down) >= max(enough, 1):
         verdict = "mixed" if up == down else "holds in part" if up > down else "does not hold"
-    words = told(judged)
+    words = [told(judged)] if judged else []
     if others := {name: each for name, each in differences.items() if name not in judged}:
-        words += f"; not in the paper's tables: {told(others)}"
-    return Evidence(source, verdict, f"{what + ': ' if what else ''}{_counts(up, down, judged)}. {words}", of)
+        words.append(f"not in the paper's tables: {told(others)}")
+    return Evidence(source, verdict if judged else _NOT_JUDGED, _cells(what, up, down, judged, "; ".join(words)), of)
 
 
 def everywhere(source: str, differences: dict[str, Estimate], what: str = "", *, of: str = "") -> Evidence:
@@ -94,12 +96,13 @@ def everywhere(source: str, differences: dict[str, Estimate], what: str = "", *,
     """
     up, down = clear([*differences.values()])
     verdict = "holds" if up == len(differences) else "does not hold" if down else "holds in part" if up else "not shown"
-    counts = _counts(up, down, differences)
-    return Evidence(source, verdict, f"{what + ': ' if what else ''}{counts}. {told(differences)}", of)
+    verdict = verdict if differences else _NOT_JUDGED
+    return Evidence(source, verdict, _cells(what, up, down, differences, told(differences)), of)
 
 
-def _counts(up: int, down: int, judged: dict[str, Estimate]) -> str:
-    return f"clear on {up}, reversed on {down} of {len(judged)}"
+def _cells(what: str, up: int, down: int, judged: dict[str, Estimate], words: str) -> str:
+    counts = f"clear on {up}, reversed on {down} of {len(judged)}. " if judged else ""
+    return f"{what + ': ' if what else ''}{counts}{words}"
 
 
 def told(differences: dict[str, Estimate]) -> str:
@@ -114,6 +117,7 @@ def shares(source: str, holds: int, total: int, cells: str, *, of: str = "", alw
     """
     in_part = 2 * holds > total and not always
     verdict = "holds" if holds == total else "holds in part" if in_part else "does not hold"
+    verdict = verdict if total else _NOT_JUDGED
     return Evidence(source, verdict, f"{holds} of {total}. {cells}", of)
 
 

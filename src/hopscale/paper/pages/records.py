@@ -16,7 +16,7 @@ from hopscale.paper.estimates import PAPER_SPLITS, TEST_SHARES, Estimate, Scores
 from hopscale.paper.experiments import EXPERIMENTS
 from hopscale.paper.methods import METHODS, SOLVERS
 from hopscale.paper.pages.layout import METRICS, measured_datasets
-from hopscale.paper.store import Agreements, Measurements, Record, records_of, reference_values
+from hopscale.paper.store import Agreements, Measurements, Record, comparable, records_of, reference_values
 
 __all__ = ["OUR_ERRORS", "Records", "apart", "corrected", "deviation", "of_metric"]
 
@@ -29,18 +29,13 @@ class Records:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._measurements: dict[str, Measurements] = {}
+        self._first: dict[tuple[str | None, str | None], str | None] = {}
 
     def of(self, experiment: str) -> Measurements:
-        """Measurements of an experiment, marked where other code made them than most records of the folder.
-
-        Seconds are never those of other code; but where most are by code that agrees with that of most records, these
-        have no mark.
-        """
+        """Measurements of an experiment, marked where they are by other code than that of most records."""
         if experiment not in self._measurements:
-            found = Measurements(self._read[experiment])
-            own = found.sources[0][0] if found.sources else None
-            agrees = Agreements(self.folder).first(own) == self._most
-            self._measurements[experiment] = found if agrees else Measurements(self._read[experiment], self._most)
+            code = self._as_in(experiment, self._most) if self._read[experiment] else None
+            self._measurements[experiment] = Measurements(self._of_code(experiment), code)
         return self._measurements[experiment]
 
     @cached_property
@@ -49,16 +44,43 @@ class Records:
 
     @cached_property
     def _most(self) -> str | None:
-        known = Counter(r["sources"] for records in self._read.values() for r in records if r.get("sources"))
-        return known.most_common(1)[0][0] if known else None
+        """The code that counts as one with that of the most records."""
+        known = dict.fromkeys(r["code"] for records in self._read.values() for r in records if r.get("code"))
+        return max(known, key=self._alike, default=None)
+
+    def _alike(self, code: str | None) -> int:
+        """How many records count as made by a code."""
+        return sum(
+            record["sources"] == self._as_in(experiment, code)
+            for experiment in EXPERIMENTS
+            for record in self._of_code(experiment)
+        )
+
+    def _of_code(self, experiment: str) -> list[Record]:
+        """Records of an experiment; of seconds, too, with the code that counts as one with theirs.
+
+        Seconds are never taken over, but where both codes agree in scores pages may show them together.
+        """
+        return [{**r, "sources": self._as_in(experiment, r.get("sources"))} for r in self._read[experiment]]
+
+    def _as_in(self, experiment: str, code: str | None) -> str | None:
+        """The first of all codes that count as one with this one in an experiment; of seconds, in any."""
+        of_scores = any(comparable(record["scores"]) for record in self._read[experiment])
+        key = (experiment if of_scores else None, code)
+        if key not in self._first:
+            self._first[key] = Agreements(self.folder, key[0]).first(code)
+        return self._first[key]
 
     def codes(self) -> dict[str, Counter[str | None]]:
-        """By experiment, how many records each code has made; codes that agree count as one, also for seconds."""
-        agreements = Agreements(self.folder)
-        found = {
-            name: Counter(agreements.first(record.get("sources")) for record in records)
-            for name, records in self._read.items()
-        }
+        """By experiment, how many records each code has made, where there are records.
+
+        Those that count as made by the code of most records are counted as its.
+        """
+        found = {}
+        for name in EXPERIMENTS:
+            here = self._as_in(name, self._most) if self._read[name] else None
+            codes = (r["sources"] for r in self._of_code(name))
+            found[name] = Counter(self._most if code == here else code for code in codes)
         return {name: counts for name, counts in found.items() if counts}
 
     def cell(self, experiment: str, name: str, way: str, dataset: str) -> Record | None:
@@ -90,8 +112,11 @@ class Records:
         """A figure of the paper, with its own error; or with that of the same method's scores here, where there are."""
         metric = METRICS[experiment]
         figure = published(row, metric)
-        here = deviation(self.of(experiment), row, metric) if way == OUR_ERRORS else 0.0
-        return replace(figure, error=corrected(here, TEST_SHARES[experiment])) if here > 0 else figure
+        record = same_method(self.of(experiment), row) if way == OUR_ERRORS else None
+        if record is None:
+            return figure
+        here = estimate(record["scores"][metric], TEST_SHARES[experiment], splits=PAPER_SPLITS)
+        return replace(figure, error=here.error, freedom=here.freedom) if here.error > 0 else figure
 
     def printed(self, experiment: str) -> tuple[str, ...]:
         """How published figures are read: with their errors, and with ours where the paper's table has errors."""
@@ -110,13 +135,19 @@ class Records:
         return estimate(record["scores"][metric]).mean
 
 
-def deviation(measurements: Measurements, row: dict[str, Any], metric: str) -> float:
-    """Standard deviation over splits of the method of a row on raw vectors; 0 where it was not measured."""
+def same_method(measurements: Measurements, row: dict[str, Any]) -> Record | None:
+    """Scores of the method of a row of the paper on raw vectors, if there are any of several splits."""
     if row["method"] not in METHODS:
-        return 0.0
+        return None
     what = {"method": row["method"], "dataset": row["dataset"], "standardize": False}
     record = measurements.get(**what, solver=METHODS[row["method"]].default_way)
-    if record is None or record["repeats"] < 2:
+    return record if record and record["repeats"] > 1 else None
+
+
+def deviation(measurements: Measurements, row: dict[str, Any], metric: str) -> float:
+    """Standard deviation over splits of the method of a row on raw vectors; 0 where it was not measured."""
+    record = same_method(measurements, row)
+    if record is None:
         return 0.0
     scores = np.atleast_2d(np.array(record["scores"][metric], dtype=float)).mean(axis=0)
     return float(np.nanstd(scores, ddof=1))
@@ -135,6 +166,14 @@ def of_metric(metric: str) -> Callable[[Record], Scores]:
 def apart(
     one: Record, two: Record, scores: Callable[[Record], Scores], test_share: float = 0.0
 ) -> tuple[Estimate, int]:
-    """How far a record is above another over the splits that both have, with the marks of both; and these splits."""
-    difference, splits = paired(scores(one), scores(two), test_share)
+    """How far a record is above another over the splits that both have, with the marks of both; and these splits.
+
+    Where each run has a fit of its own, the seed of a record is that of its splits. With another seed they are others,
+    and the difference is that of independent means.
+    """
+    if "fit" not in one and one["cell"].get("seed") != two["cell"].get("seed"):
+        means = [estimate(scores(record), test_share) for record in (one, two)]
+        difference, splits = means[0].minus(means[1]), min(one["repeats"], two["repeats"])
+    else:
+        difference, splits = paired(scores(one), scores(two), test_share)
     return replace(difference, marks="".join(dict.fromkeys(one["marks"] + two["marks"]))), splits
