@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -223,11 +222,11 @@ class TestAgreements:
         render(["classification"], tmp_path)
         page = (tmp_path / "classification.md").read_text(encoding="utf-8")
         assert f"2 records are by sources `{before}`" in page
-        assert re.search("2 records are by sources `abc`[^.]*[.] They count as one: ", page)
-        assert f": `abc` measured 1 of those by `{before}` again, alike." in page
+        assert f"Those by `{before}` and `abc` count as one." in page
+        assert f"`abc` measured 1 by `{before}` again, 1 of this page: all are the same." in page
         assert "‡" not in page
 
-    def test_are_not_written_down_where_a_score_differs(self, tmp_path, other_code):
+    def test_are_none_where_a_score_differs(self, tmp_path, other_code):
         reproduce(["classification"], asked(tmp_path), tmp_path)
         path = records_of(tmp_path, "classification").path
         records = [json.loads(line) for line in path.read_text().splitlines()]
@@ -237,7 +236,9 @@ class TestAgreements:
         other_code("abc")
         failures, _ = self.again(tmp_path, 2)
         assert len(failures) == 2
-        assert Agreements(tmp_path).lines() == []
+        (line,) = Agreements(tmp_path).lines()
+        assert (line["cells"], line["experiments"]) == ([], [])
+        assert Agreements(tmp_path).first("abc") == "abc"
 
     def test_need_every_solver_method_and_data_set(self, tmp_path, other_code, monkeypatch):
         monkeypatch.setitem(options_module.DATASETS, "classification", ("planted-blocks", "digits"))
@@ -258,7 +259,6 @@ class TestAgreements:
         failures, said = self.again(tmp_path, 9, **{**both, "methods": ("MUSAE",)})
         assert "their records count as one" in said[-1]  # with those of the first calls
         assert Agreements(tmp_path, "classification").first("abc") == before
-        assert Agreements(tmp_path, "regression").first("abc") == "abc"
 
     def test_a_method_on_a_data_set_may_be_of_another_experiment(self, tmp_path, other_code, monkeypatch):
         for experiment in ("classification", "few-shot"):
@@ -274,8 +274,8 @@ class TestAgreements:
 
     def test_are_of_an_experiment(self, tmp_path):
         agreements = Agreements(tmp_path)
-        agreements.add("a", "b", ["classification AE"], ["classification"])
-        agreements.add("a", "c", ["regression AE"], [])
+        agreements.add("a", "b", {"classification AE": True}, ["classification"])
+        agreements.add("a", "c", {"regression AE": True}, [])
         assert [Agreements(tmp_path, name).first("b") for name in ("classification", "regression")] == ["a", "b"]
         assert Agreements(tmp_path).first("b") == "a"
         assert Agreements(tmp_path).first("c") == "c"  # too few cells so far
@@ -292,15 +292,57 @@ class TestAgreements:
         assert "their records count as one" in said[-1]
         render(["classification"], tmp_path)
         page = (tmp_path / "classification.md").read_text(encoding="utf-8")
-        assert "What was trained on a GPU is measured again on such a device alone." in page
+        assert "Of all records 1 were trained on a GPU: they are compared on such a device alone" in page
 
     def test_cells_that_fail_are_told_and_the_others_compared(self, tmp_path, other_code, monkeypatch):
         reproduce(["classification"], asked(tmp_path), tmp_path)
         other_code("abc")
-        monkeypatch.setattr(experiments, "fitted", lambda fit, *_, **__: (_ for _ in ()).throw(FitError("no memory")))
-        failures, _ = self.again(tmp_path, 9)
-        assert [each.split(": ")[-1] for each in failures] == ["no memory"] * 2
-        assert Agreements(tmp_path).lines() == []
+        real, calls = experiments.fitted, []
+
+        def fails_once(*words, **more):
+            calls.append(words)
+            if len(calls) == 1:
+                raise FitError("no memory")
+            return real(*words, **more)
+
+        monkeypatch.setattr(experiments, "fitted", fails_once)
+        failures, said = self.again(tmp_path, 9)
+        assert [each.split(": ")[-1] for each in failures] == ["no memory"]
+        (line,) = Agreements(tmp_path).lines()
+        assert len(line["cells"]) == 1
+        assert f"{line['cells'][0]}: the same" in said
+
+    def test_a_cell_that_differs_speaks_against_both_codes_until_it_is_the_same(self, tmp_path, other_code):
+        reproduce(["classification"], asked(tmp_path), tmp_path)
+        path = records_of(tmp_path, "classification").path
+        right = path.read_text(encoding="utf-8")
+        first, *others = map(json.loads, right.splitlines())
+        first["scores"]["micro_f1"][0] += 1e-9
+        path.write_text("".join(json.dumps(each) + "\n" for each in (first, *others)))
+        other_code("abc")
+        assert len(self.again(tmp_path, 2)[0]) == 1
+        (line,) = Agreements(tmp_path).lines()
+        assert (len(line["cells"]), len(line["differing"]), line["experiments"]) == (1, 1, [])
+        Agreements(tmp_path).add(first["sources"], "abc", {line["cells"][0]: True}, ["classification"])
+        assert Agreements(tmp_path, "classification").first("abc") == "abc"
+        path.write_text(right)
+        assert self.again(tmp_path, 2)[0] == []
+        assert Agreements(tmp_path, "classification").first("abc") == first["sources"]
+
+    def test_code_that_counts_as_another_has_the_other_s_records_to_show(self, tmp_path, other_code):
+        """A second code agrees and adds one record: a third that repeats this one alone does not count as the first."""
+        reproduce(["classification"], asked(tmp_path, methods=("AE", "MUSAE")), tmp_path)
+        before = sources.sources()
+        Agreements(tmp_path).add(before, "second", {}, ["classification"])
+        other_code("second")
+        reproduce(["classification"], asked(tmp_path, methods=("HOPE",)), tmp_path)
+        other_code("third")
+        _, said = self.again(tmp_path, 9, methods=("HOPE",))
+        assert "cells of AE by pmi, MUSAE by pmi, classification by pmi would have" in said[-1]
+        assert Agreements(tmp_path, "classification").first("third") == "third"
+        _, said = self.again(tmp_path, 2, methods=("AE", "MUSAE", "HOPE"))
+        assert "their records count as one" in said[-1]  # of what was drawn before nothing is drawn first
+        assert Agreements(tmp_path, "classification").first("third") == before
 
     def test_seconds_by_code_that_agrees_have_no_mark(self, tmp_path):
         for method in ("AE", "MUSAE"):
@@ -310,7 +352,7 @@ class TestAgreements:
         seconds = {**record("new"), "cell": cell, "scores": {"seconds": [0.5, 0.5]}}
         records_of(tmp_path, "runtime").append(seconds)
         assert Records(tmp_path).of("runtime").records[0]["marks"] == "‡"
-        Agreements(tmp_path).add("abc", "new", ["cell"], ["classification"])
+        Agreements(tmp_path).add("abc", "new", {"cell": True}, ["classification", "runtime"])
         (found,) = Records(tmp_path).of("runtime").records
         assert (found["marks"], found["code"]) == ("", "new")
         assert Records(tmp_path).of("classification").records[0]["marks"] == ""
@@ -318,7 +360,7 @@ class TestAgreements:
     def test_lead_through_others_to_the_first(self, tmp_path):
         agreements = Agreements(tmp_path)
         for older, newer in (("b", "c"), ("a", "b"), ("x", "y"), ("c", "a"), ("d", "c")):  # there is a circle
-            agreements.add(older, newer, ["cell"], ["classification"])
+            agreements.add(older, newer, {"cell": True}, ["classification"])
         assert agreements.first("y") == "x"
         assert agreements.first(None) is None
         assert {agreements.first(code) for code in "abcd"} == {"b"}  # the first that is named
@@ -327,7 +369,7 @@ class TestAgreements:
         store = records_of(tmp_path, "runtime")
         cell = {"method": "AE", "solver": "pmi", "varied": "nodes", "nodes": 64, "threads": 1}
         store.append({"cell": cell, "repeats": 1, "scores": {"seconds": [1.0]}, "sources": "abc", "machine": MACHINE})
-        Agreements(tmp_path).add("old", "abc", ["cell"], ["classification"])
+        Agreements(tmp_path).add("old", "abc", {"cell": True}, ["classification", "runtime"])
         assert store.records()[0]["sources"] == "abc"
         store = records_of(tmp_path, "classification")
         store.append(record("abc"))
@@ -335,7 +377,7 @@ class TestAgreements:
 
     def test_a_foreign_line_is_named(self, tmp_path):
         agreements = Agreements(tmp_path)
-        agreements.add("a", "b", [], [])
+        agreements.add("a", "b", {}, [])
         agreements.path.write_text(agreements.path.read_text() + '{"sources": ["a"]}\n')
         with pytest.raises(FileFormatError, match="line 2"):
             agreements.first("b")

@@ -60,6 +60,8 @@ class Estimate:
 
         >>> str(Estimate(0.75, 0.03).minus(Estimate(0.5, 0.04, "†")))
         '0.250† ± 0.050'
+        >>> str(Estimate(0.75, 0.03).minus(Estimate(0.5, math.nan)))
+        '0.250 ± 0.030'
         """
         marks = "".join(dict.fromkeys(self.marks + other.marks))
         error, freedom = _joined((self.error, self.freedom), (other.error, other.freedom))
@@ -169,7 +171,11 @@ def _of_fits(table: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _joined(*parts: tuple[float, float]) -> tuple[float, float]:
-    """The error of a sum of independent parts, each with its error and degrees of freedom, and those of the sum."""
+    """The error of a sum of independent parts, each with its error and degrees of freedom, and those of the sum.
+
+    Parts that are exact, without an error and with infinitely many degrees of freedom, add nothing.
+    """
+    parts = tuple(part for part in parts if not (math.isnan(part[0]) and math.isinf(part[1]))) or parts[:1]
     error = math.hypot(*(each for each, _ in parts))
     if math.isnan(error):
         return error, min(freedom for each, freedom in parts if math.isnan(each))

@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, filterfalse
@@ -151,28 +151,33 @@ def measure_again(
 ) -> list[str]:
     """Measure cells once more, drawn at random, with new fits, and return those that failed or have other scores.
 
-    Cells are drawn among the records that these options ask for, whichever code made them; first quick ones such that
-    all that they tell of is among them, then any. What was trained on a device that is not here is left out. Seconds
-    are not compared. Where other code made records and all that were drawn are the same, it is written down. Both codes
-    count as one in an experiment once each of its solvers has been among them there, and each of its data sets and
-    methods, by the same solvers, in any experiment; in this or in earlier calls.
+    Cells are drawn among the records that these options ask for, whichever code made them; first quick ones that make
+    both codes count as one, then any. What was trained on a device that is not here is left out. Seconds are not
+    compared. Where other code made records, it is written down which of them are the same. Codes count as one in an
+    experiment once each of its solvers has been among them there, and each of its data sets and methods, by the same
+    solvers, in any experiment; in this or in earlier calls.
     """
     _check(experiments, options)
+    here = sources()  # before anything is measured: the code may be changed meanwhile
     with TemporaryDirectory() as new:
-        drawn = _drawn(_known(experiments, replace(options, cache=Path(new)), folder, say), count)
-        differences, elsewhere = [], 0
+        known = _known(experiments, replace(options, cache=Path(new)), folder, say)
+        drawn = _drawn(known, _covered(folder, here), count)
+        compared: dict[str, dict[str, bool]] = {}
+        failures, elsewhere = [], 0
         for cell, record in drawn:
+            name = describe(cell.what)
             try:
                 measured = cell.measure()
             except (HopscaleError, MemoryError) as error:
-                differences.append(_failure(cell, error))
-                say(f"failed: {differences[-1]}")
+                failures.append(_failure(cell, error))
+                say(f"failed: {failures[-1]}")
                 continue
             scores = json.loads(json.dumps(measured["scores"]), parse_constant=lambda _: None)
             same = comparable(scores) == comparable(record["scores"])
-            say(f"{describe(cell.what)}: {'the same' if same else 'differs'}")
+            compared.setdefault(record["code"], {})[name] = same
+            say(f"{name}: {'the same' if same else 'differs'}")
             if not same:
-                differences.append(f"{describe(cell.what)}: scores differ from those of the record")
+                failures.append(f"{name}: scores differ from those of the record")
                 elsewhere += record["machine"].get("blas") != blas()
     if elsewhere:
         say(
@@ -180,9 +185,9 @@ def measure_again(
             "known with which: last digits of sums differ. OpenBLAS takes those that the environment variable "
             "OPENBLAS_CORETYPE names, such as Haswell"
         )
-    if not differences:
-        _agree(drawn, folder, say)
-    return differences
+    compared.pop(here, None)
+    _write_down(compared, here, folder, say)
+    return failures
 
 
 def _known(
@@ -191,7 +196,7 @@ def _known(
     """Cells that these options ask for and that can be compared with their records."""
     known: list[tuple[Cell, Record]] = []
     for experiment in dict.fromkeys(experiments):
-        records = {identity(record["cell"]): record for record in records_of(folder, experiment).fits()}
+        records = {identity(record["cell"]): record for record in records_of(folder, experiment).every()}
         found = [(cell, records.get(identity(cell.what))) for cell in _cells(experiment, options)]
         known += [(cell, record) for cell, record in found if record and _is_same_size(cell, record)]
     here = [(cell, record) for cell, record in known if _is_of_this_device(cell, record, options)]
@@ -205,55 +210,81 @@ def _known(
     return here
 
 
-def _agree(drawn: Sequence[tuple[Cell, Record]], folder: Path, say: Callable[[str], object]) -> None:
-    """Write down which cells of other code are the same, and in which experiments that is enough to count as one."""
-    agreements = Agreements(folder)
-    known = [record for experiment in EXPERIMENTS for record in records_of(folder, experiment).fits()]
-    for code in dict.fromkeys(record["code"] for _, record in drawn if record["code"] != sources()):
-        alike = [describe(record["cell"]) for _, record in drawn if record["code"] == code]
-        before = (line["cells"] for line in agreements.lines() if line["sources"] == [code, sources()])
-        compared = {*alike, *chain.from_iterable(before)}
-        of_code = [record for record in known if record["code"] == code and comparable(record["scores"])]
-        told = _parts(record for record in of_code if describe(record["cell"]) in compared)
-        enough = []
-        for experiment in EXPERIMENTS:
-            here = [record for record in of_code if record["cell"]["experiment"] == experiment]
-            parts = _parts(record for record in here if not trained_on_device(record))
-            missing = sorted(parts - told)
-            if parts and not missing:
-                enough.append(experiment)
-            elif any(describe(record["cell"]) in alike for record in here):
-                say(
-                    f"{experiment}: to tell whether this code agrees with sources {code}, cells of "
-                    f"{', '.join(missing)} would have to be measured again as well: ask for more"
-                )
-        agreements.add(code, sources(), alike, enough)
-        if enough:
-            say(f"this code agrees with sources {code} in {', '.join(enough)}: their records count as one")
-
-
-def _drawn(known: Sequence[tuple[Cell, Record]], count: int) -> list[tuple[Cell, Record]]:
-    """So many cells at random, first quick ones that tell of something of a code that others do not."""
+def _drawn(
+    known: Sequence[tuple[Cell, Record]], covered: Collection[tuple[str, str]], count: int
+) -> list[tuple[Cell, Record]]:
+    """So many cells at random, first quick ones that cover something of a code that nothing covers yet."""
     mixed = [known[place] for place in np.random.default_rng().permutation(len(known)).tolist()]
     first: list[tuple[Cell, Record]] = []
-    told: set[tuple[str, str]] = set()
+    covered = {*covered}
     for cell, record in sorted(mixed, key=lambda each: round(np.log2(each[0].cost))):
-        parts = {(record["code"], part) for part in _parts([record])}
-        if not parts <= told:
+        new = {(record["sources"], part) for part in _parts([record])}
+        if not new <= covered:
             first.append((cell, record))
-            told |= parts
+            covered |= new
     chosen = {id(cell) for cell, _ in first}
     return [*first, *(each for each in mixed if id(each[0]) not in chosen)][:count]
 
 
+def _covered(folder: Path, here: str) -> set[tuple[str, str]]:
+    """What this code has measured again already, by the code that counts as that of the records."""
+    compared = Agreements(folder).compared()
+    return {
+        (record["sources"], part)
+        for experiment in EXPERIMENTS
+        for record in records_of(folder, experiment).every()
+        if compared.get((record["code"], here), {}).get(describe(record["cell"]))
+        for part in _parts([record])
+    }
+
+
 def _parts(records: Iterable[Record]) -> set[str]:
-    """What cells tell of: experiments and methods, each by a solver, and data sets."""
+    """What makes records: experiments and methods, each by a solver, and data sets.
+
+    Seconds are not compared: what makes them is covered by scores of the same methods.
+    """
     parts = set()
-    for cell in (record["cell"] for record in records):
+    for record in records:
+        cell = record["cell"]
         by = f" by {cell['solver']}" if cell.get("solver") else ""
-        parts |= {f"{cell[key]}{by}" for key in ("experiment", "method") if cell.get(key)}
+        of_solver = ("experiment", "method") if comparable(record["scores"]) else ("method",)
+        parts |= {f"{cell[key]}{by}" for key in of_solver if cell.get(key)}
         parts |= {str(cell[key]) for key in ("dataset", "source") if cell.get(key)}
     return parts
+
+
+def _write_down(
+    compared: Mapping[str, Mapping[str, bool]], here: str, folder: Path, say: Callable[[str], object]
+) -> None:
+    """Write down which cells of other code are the same, and in which experiments that is enough to count as one."""
+    known = [record for experiment in EXPERIMENTS for record in records_of(folder, experiment).every()]
+    before = {pair[0]: cells for pair, cells in Agreements(folder).compared().items() if pair[1] == here}
+    same = {code: {**before.get(code, {}), **compared.get(code, {})} for code in (*before, *compared)}
+    for code, cells in compared.items():
+        if differing := sum(not each for each in same[code].values()):
+            say(f"{differing} cells that sources {code} measured differ: their records do not count as this code's")
+        enough: dict[str, bool] = {}  # experiments, and whether there are records of this code
+        for experiment in EXPERIMENTS:
+            agreements = Agreements(folder, experiment)
+            alike = {each for each in {record["code"] for record in known} if _agree(agreements, each, code)} - {here}
+            of_codes = [record for record in known if record["code"] in alike]
+            mine = [record for record in of_codes if record["cell"]["experiment"] == experiment]
+            parts = _parts(record for record in mine if not trained_on_device(record)) or _parts(mine)
+            missing = parts - _parts(r for r in of_codes if same.get(r["code"], {}).get(describe(r["cell"])))
+            if missing and any(describe(record["cell"]) in cells for record in mine):
+                say(
+                    f"{experiment}: to tell whether this code agrees with sources {code}, cells of "
+                    f"{', '.join(sorted(missing))} would have to be measured again as well: ask for more"
+                )
+            elif not missing and all(all(same.get(each, {}).values()) for each in alike):
+                enough[experiment] = bool(mine)
+        Agreements(folder).add(code, here, cells, [*enough])
+        if told := [experiment for experiment, measured in enough.items() if measured]:
+            say(f"this code agrees with sources {code} in {', '.join(told)}: their records count as one")
+
+
+def _agree(agreements: Agreements, one: str | None, other: str) -> bool:
+    return one is not None and agreements.first(one) == agreements.first(other)
 
 
 def _is_same_size(cell: Cell, record: Record) -> bool:

@@ -65,28 +65,48 @@ class Agreements:
     """Which codes measure the same: pairs of hashes whose scores were compared, lines of ``records/agreements.jsonl``.
 
     Any change of a file that computes makes other code of it, a comment as well. Where cells that other code had
-    measured were measured once more, such that all that tells of an experiment's records was among them, and all scores
-    were the same, both codes count as one in this experiment, but for seconds. A line has the pair ``sources``, the
-    older one first, ``cells``, what was compared, and ``experiments``, in which that and earlier lines are enough.
+    measured were measured once more, such that all that makes an experiment's records was among them, and all scores
+    were the same, both codes count as one in this experiment. A line has the pair ``sources``, the older one first,
+    ``cells``, which were the same, ``differing``, which were not, and ``experiments``, in which that and earlier lines
+    are enough. A cell that differed speaks against its pair until it is measured again and is the same.
 
     Parameters
     ----------
     folder : Path
     experiment : str, optional
-        Agreements in this one alone; by default those in any.
+        Pairs that agree in this one alone; by default those that agree in any.
     """
 
     def __init__(self, folder: Path, experiment: str | None = None) -> None:
         self.path, self._experiment = folder / "records" / "agreements.jsonl", experiment
 
     def lines(self) -> list[Record]:
-        """All agreements, in the order in which they were found."""
-        known = _lines(self.path, lambda line: [[str(code) for code in line["sources"]][1], line["experiments"]])
-        return [line for line in known if self._experiment in (None, *line["experiments"])]
+        """All comparisons, in the order in which they were made."""
+        return list(_lines(self.path, lambda line: [[str(code) for code in line["sources"]][1], line["experiments"]]))
 
-    def add(self, older: str, newer: str, cells: Sequence[str], experiments: Sequence[str]) -> None:
-        """Say that two codes agree in these cells, which are enough in these experiments."""
-        line = {"sources": [older, newer], "experiments": list(experiments), "cells": list(cells)}
+    def compared(self) -> dict[tuple[str, str], dict[str, bool]]:
+        """By pair of codes, the cells that were compared, and whether they were the same when they last were."""
+        pairs: dict[tuple[str, str], dict[str, bool]] = {}
+        for line in self.lines():
+            cells = pairs.setdefault((line["sources"][0], line["sources"][1]), {})
+            cells |= dict.fromkeys(line["cells"], True) | dict.fromkeys(line.get("differing", ()), False)
+        return pairs
+
+    def pairs(self) -> dict[tuple[str, str], dict[str, bool]]:
+        """The same of the pairs that agree in the experiment."""
+        enough = {
+            tuple(line["sources"])
+            for line in self.lines()
+            if (self._experiment in line["experiments"] if self._experiment else line["experiments"])
+        }
+        return {pair: cells for pair, cells in self.compared().items() if pair in enough and all(cells.values())}
+
+    def add(self, older: str, newer: str, cells: Mapping[str, bool], experiments: Sequence[str]) -> None:
+        """Say which cells of two codes are the same or not, and in which experiments that is enough."""
+        same = [name for name, alike in cells.items() if alike]
+        line: Record = {"sources": [older, newer], "experiments": list(experiments), "cells": same}
+        if differing := [name for name, alike in cells.items() if not alike]:
+            line["differing"] = differing
         _append(self.path, line)
 
     def first(self, code: str | None) -> str | None:
@@ -95,7 +115,7 @@ class Agreements:
         >>> Agreements(Path("nowhere")).first("abc")
         'abc'
         """
-        pairs = [line["sources"] for line in self.lines() if self._experiment or line["experiments"]]
+        pairs = list(self.pairs())
         agreeing, before = {code}, 0
         while len(agreeing) > before:
             before = len(agreeing)
@@ -132,23 +152,32 @@ class Store:
         return [record for fits in cells.values() for record in _joined(fits)]
 
     def fits(self) -> list[Record]:
-        """The same, with a record for each fit. Of fits by different code those count that the latest one is by.
+        """The same, with a record for each fit. Of fits by different code those count that the latest one is by."""
+        every, latest = self._kept()
+        return [
+            record
+            for record in every
+            if not _is_of_a_fit(record) or record.get("sources") == latest[whatever_seed(record["cell"])]
+        ]
+
+    def every(self) -> list[Record]:
+        """The same, with fits that do not count beside those of other seeds, as these are by other code."""
+        return self._kept()[0]
+
+    def _kept(self) -> tuple[list[Record], dict[str, str | None]]:
+        """The record of every cell and seed that counts; and by cell, the code of its latest fit.
 
         An incomplete last line, left by an interruption, is ignored.
         """
         kept: dict[str, Record] = {}
-        latest: dict[str, Any] = {}
+        latest: dict[str, str | None] = {}
         for record in self._lines():
             key = identity(record["cell"])
             if key not in kept or not contains(kept[key], record):
                 kept[key] = record
             if _is_of_a_fit(record):
                 latest[whatever_seed(record["cell"])] = record.get("sources")
-        return [
-            record
-            for record in kept.values()
-            if not _is_of_a_fit(record) or record.get("sources") == latest[whatever_seed(record["cell"])]
-        ]
+        return [*kept.values()], latest
 
     def _lines(self) -> Iterator[Record]:
         same: dict[str | None, str | None] = {}

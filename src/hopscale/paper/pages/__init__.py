@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ def render(experiments: Sequence[str], folder: Path) -> list[Path]:
         drawn = draw(plot, measurements, folder / "figures" / experiment) if plot else []
         lines = page(measurements, records)
         lines += ["", f"![{experiment}](figures/{experiment}.svg)"] if drawn else []
-        footer = _footer(measurements, records_of(folder, experiment).fits(), Agreements(folder, experiment))
+        footer = _footer(measurements, records_of(folder, experiment).fits(), folder, experiment)
         written += [*drawn, _titled(folder / f"{experiment}.md", [*lines, "", *footer])]
     if {folder / "classification.md", folder / "regression.md"} & set(written):
         written.append(_titled(folder / "overview.md", scores.overview(records)))
@@ -105,7 +106,7 @@ def _write(path: Path, lines: Sequence[str]) -> Path:
     return path
 
 
-def _footer(measurements: Measurements, fits: Sequence[Record], agreements: Agreements) -> list[str]:
+def _footer(measurements: Measurements, fits: Sequence[Record], folder: Path, experiment: str) -> list[str]:
     """Meaning of marks, which code measured what and how codes were compared, machines and versions."""
     marks = explained_marks(measurements.shown)
     by_code: dict[str | None, list[Record]] = {}
@@ -116,16 +117,10 @@ def _footer(measurements: Measurements, fits: Sequence[Record], agreements: Agre
         commits = sorted({record["machine"]["commit"] for record in of if "commit" in record["machine"]})
         at = f" (commit {', '.join(commits)})" if commits else ""
         sources.append(f"{len(of)} records are by {_named(code)}{at}.")
-    if len({agreements.first(code) for code in by_code}) < len(by_code):
-        sources.append("They count as one:")
-    lines = agreements.lines()
-    makers = {describe(record["cell"]): record["code"] for record in fits} if lines else {}
-    for line in lines:
-        older, newer = line["sources"]
-        if again := sum(makers.get(cell) == older for cell in line["cells"]):
-            sources.append(f"`{newer}` measured {again} of those by `{older}` again, alike.")
-    if devices := sorted({record["fit"]["device"] for record in fits if trained_on_device(record)}):
-        sources.append(f"What was trained on {' and '.join(devices)} is measured again on such a device alone.")
+    sources += _compared(by_code, Agreements(folder, experiment))
+    if devices := Counter(record["fit"]["device"] for record in fits if trained_on_device(record)):
+        what = " and ".join(f"{count} were trained on {device}" for device, count in devices.items())
+        sources.append(f"Of all records {what}: they are compared on such a device alone, and else count like others.")
     machines = []
     for m in (record["machine"] for record in fits):
         versions = ", ".join(
@@ -133,3 +128,16 @@ def _footer(measurements: Measurements, fits: Sequence[Record], agreements: Agre
         )
         machines.append(f"Measured on: {m['processor']}, {m['cores']} cores, Python {m['python']}, {versions}.")
     return [*marks, *([""] if marks else []), " ".join(sources), "", *dict.fromkeys(machines)]
+
+
+def _compared(by_code: Mapping[str | None, Sequence[Record]], agreements: Agreements) -> list[str]:
+    """Which of these codes count as one, and how many of their records were measured again."""
+    groups: dict[str | None, list[str]] = {}
+    for code in by_code:
+        groups.setdefault(agreements.first(code), []).append(f"`{code}`")
+    told = [f"Those by {' and '.join(codes)} count as one." for codes in groups.values() if len(codes) > 1]
+    for (older, newer), cells in agreements.pairs().items():
+        if older in by_code:
+            here = sum(describe(record["cell"]) in cells for record in by_code[older])
+            told.append(f"`{newer}` measured {len(cells)} by `{older}` again, {here} of this page: all are the same.")
+    return told

@@ -16,7 +16,7 @@ from hopscale.paper.estimates import PAPER_SPLITS, TEST_SHARES, Estimate, Scores
 from hopscale.paper.experiments import EXPERIMENTS
 from hopscale.paper.methods import METHODS, SOLVERS
 from hopscale.paper.pages.layout import METRICS, measured_datasets
-from hopscale.paper.store import Agreements, Measurements, Record, comparable, records_of, reference_values
+from hopscale.paper.store import Agreements, Measurements, Record, records_of, reference_values
 
 __all__ = ["OUR_ERRORS", "Records", "apart", "corrected", "deviation", "of_metric"]
 
@@ -29,47 +29,39 @@ class Records:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._measurements: dict[str, Measurements] = {}
-        self._first: dict[tuple[str | None, str | None], str | None] = {}
+        self._first: dict[tuple[str, str | None], str | None] = {}
 
     def of(self, experiment: str) -> Measurements:
         """Measurements of an experiment, marked where they are by other code than that of most records."""
         if experiment not in self._measurements:
             code = self._as_in(experiment, self._most) if self._read[experiment] else None
-            self._measurements[experiment] = Measurements(self._of_code(experiment), code)
+            self._measurements[experiment] = Measurements(self._read[experiment], code)
         return self._measurements[experiment]
 
     @cached_property
     def _read(self) -> dict[str, list[Record]]:
-        return {name: records_of(self.folder, name).records() for name in EXPERIMENTS}
+        """By experiment, its records, those of seconds too with the first of the codes that count as one."""
+        found = {}
+        for name in EXPERIMENTS:
+            records = records_of(self.folder, name).records()
+            found[name] = [{**record, "sources": self._as_in(name, record["code"])} for record in records]
+        return found
 
     @cached_property
     def _most(self) -> str | None:
         """The code that counts as one with that of the most records."""
-        known = dict.fromkeys(r["code"] for records in self._read.values() for r in records if r.get("code"))
+        known = dict.fromkeys(r["code"] for records in self._read.values() for r in records if r["code"])
         return max(known, key=self._alike, default=None)
 
     def _alike(self, code: str | None) -> int:
         """How many records count as made by a code."""
-        return sum(
-            record["sources"] == self._as_in(experiment, code)
-            for experiment in EXPERIMENTS
-            for record in self._of_code(experiment)
-        )
-
-    def _of_code(self, experiment: str) -> list[Record]:
-        """Records of an experiment; of seconds, too, with the code that counts as one with theirs.
-
-        Seconds are never taken over, but where both codes agree in scores pages may show them together.
-        """
-        return [{**r, "sources": self._as_in(experiment, r.get("sources"))} for r in self._read[experiment]]
+        return sum(r["sources"] == self._as_in(name, code) for name, records in self._read.items() for r in records)
 
     def _as_in(self, experiment: str, code: str | None) -> str | None:
-        """The first of all codes that count as one with this one in an experiment; of seconds, in any."""
-        of_scores = any(comparable(record["scores"]) for record in self._read[experiment])
-        key = (experiment if of_scores else None, code)
-        if key not in self._first:
-            self._first[key] = Agreements(self.folder, key[0]).first(code)
-        return self._first[key]
+        """The first of all codes that count as one with this one in an experiment."""
+        if (experiment, code) not in self._first:
+            self._first[experiment, code] = Agreements(self.folder, experiment).first(code)
+        return self._first[experiment, code]
 
     def codes(self) -> dict[str, Counter[str | None]]:
         """By experiment, how many records each code has made, where there are records.
@@ -77,9 +69,9 @@ class Records:
         Those that count as made by the code of most records are counted as its.
         """
         found = {}
-        for name in EXPERIMENTS:
-            here = self._as_in(name, self._most) if self._read[name] else None
-            codes = (r["sources"] for r in self._of_code(name))
+        for name, records in self._read.items():
+            here = self._as_in(name, self._most)
+            codes = (record["sources"] for record in records)
             found[name] = Counter(self._most if code == here else code for code in codes)
         return {name: counts for name, counts in found.items() if counts}
 
