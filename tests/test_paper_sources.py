@@ -222,8 +222,8 @@ class TestAgreements:
         render(["classification"], tmp_path)
         page = (tmp_path / "classification.md").read_text(encoding="utf-8")
         assert f"2 records are by sources `{before}`" in page
-        assert f"Those by `{before}` and `abc` count as one." in page
-        assert f"`abc` measured 1 by `{before}` again, 1 of this page: all are the same." in page
+        assert f"Those by `{before}`, `abc` count as one." in page
+        assert f"Of those by `{before}`, `abc` measured 1 again, 1 of this page: all are the same." in page
         assert "‡" not in page
 
     def test_are_none_where_a_score_differs(self, tmp_path, other_code):

@@ -61,7 +61,7 @@ def render(experiments: Sequence[str], folder: Path) -> list[Path]:
         drawn = draw(plot, measurements, folder / "figures" / experiment) if plot else []
         lines = page(measurements, records)
         lines += ["", f"![{experiment}](figures/{experiment}.svg)"] if drawn else []
-        footer = _footer(measurements, records_of(folder, experiment).fits(), folder, experiment)
+        footer = _footer(measurements, lines, records_of(folder, experiment).fits(), folder, experiment)
         written += [*drawn, _titled(folder / f"{experiment}.md", [*lines, "", *footer])]
     if {folder / "classification.md", folder / "regression.md"} & set(written):
         written.append(_titled(folder / "overview.md", scores.overview(records)))
@@ -106,9 +106,11 @@ def _write(path: Path, lines: Sequence[str]) -> Path:
     return path
 
 
-def _footer(measurements: Measurements, fits: Sequence[Record], folder: Path, experiment: str) -> list[str]:
-    """Meaning of marks, which code measured what and how codes were compared, machines and versions."""
-    marks = explained_marks(measurements.shown)
+def _footer(
+    measurements: Measurements, lines: Sequence[str], fits: Sequence[Record], folder: Path, experiment: str
+) -> list[str]:
+    """Meaning of the marks in these lines, which code measured what and how codes were compared, machines, versions."""
+    marks = [each for each in explained_marks(measurements.shown) if any(each[0] in line for line in lines)]
     by_code: dict[str | None, list[Record]] = {}
     for record in fits:
         by_code.setdefault(record["code"], []).append(record)
@@ -135,9 +137,11 @@ def _compared(by_code: Mapping[str | None, Sequence[Record]], agreements: Agreem
     groups: dict[str | None, list[str]] = {}
     for code in by_code:
         groups.setdefault(agreements.first(code), []).append(f"`{code}`")
-    told = [f"Those by {' and '.join(codes)} count as one." for codes in groups.values() if len(codes) > 1]
+    told = [f"Those by {', '.join(codes)} count as one." for codes in groups.values() if len(codes) > 1]
     for (older, newer), cells in agreements.pairs().items():
         if older in by_code:
             here = sum(describe(record["cell"]) in cells for record in by_code[older])
-            told.append(f"`{newer}` measured {len(cells)} by `{older}` again, {here} of this page: all are the same.")
+            told.append(
+                f"Of those by `{older}`, `{newer}` measured {len(cells)} again, {here} of this page: all are the same."
+            )
     return told

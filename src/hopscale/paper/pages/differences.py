@@ -13,7 +13,18 @@ from dataclasses import dataclass
 from hopscale.paper.estimates import Estimate
 from hopscale.paper.store import reference_values
 
-__all__ = ["PUBLISHED", "RULE", "Evidence", "clear", "everywhere", "printed_datasets", "shares", "tendency", "told"]
+__all__ = [
+    "NOT_JUDGED",
+    "PUBLISHED",
+    "RULE",
+    "Evidence",
+    "clear",
+    "everywhere",
+    "printed_datasets",
+    "shares",
+    "tendency",
+    "told",
+]
 
 RULE = (
     "A difference is *clear* if it is of more than two standard errors; with few splits or fits of more, as many as "
@@ -23,8 +34,11 @@ RULE = (
     "they are clear on a quarter or more and reversed on fewer, **does not hold** if they are reversed on a quarter "
     "or more and clear on fewer, and is **mixed** if as many are clear as reversed. Else it is **not shown**. Data "
     "sets that the paper's tables do not have are told, and not counted. A claim that is said of every data set or "
-    "cell **does not hold** if one of them is clearly against it. Other claims say their rule. Where the best of "
-    "several is compared, it was chosen by the scores shown, on either side."
+    "cell **does not hold** if one of them is clearly against it. It is **not judged** where there is nothing to "
+    "judge it by. Other claims say their rule. Where the best of several is compared, it was chosen by the scores "
+    "shown, on either side. The models are those with a scale of the node's own features, as the vectors behind the "
+    "published figures have it; *the text's models* are without it, as the paper's text has them. By skip-gram these "
+    "were not measured on every data set."
 )
 PUBLISHED = (
     "Differences of ours are over the same splits; where a method was fitted once, their errors know nothing of the "
@@ -32,12 +46,12 @@ PUBLISHED = (
     "independent figures, larger than they would be over the same splits. The printed errors are larger, too, than "
     "those of the same methods here ([classification](classification.md#the-published-errors), "
     "[regression](regression.md#the-published-errors)). *Published, our errors* has each published figure with the "
-    "error of the same method's scores here, where there are any. So *not shown* says of published figures that what "
-    "is printed cannot show it, and not that it is wrong. Regression has a fixed penalty, by which scores of raw "
-    "vectors depend on their length: of rivals it says as well what holds if either side has raw or standardised "
-    "vectors, whichever is better."
+    "error of the same method's scores here, where there are any, as if it were of as many fits. So *not shown* says "
+    "of published figures that what is printed cannot show it, and not that it is wrong. Regression has a fixed "
+    "penalty, by which scores of raw vectors depend on their length: of rivals it says as well what holds if either "
+    "side has raw or standardised vectors, whichever is better."
 )
-_NOT_JUDGED = "not judged"
+NOT_JUDGED = "not judged"
 _ENOUGH = 1 / 4  # of the data sets: what is clear on fewer may be chance
 
 
@@ -84,7 +98,7 @@ def tendency(
     words = [told(judged)] if judged else []
     if others := {name: each for name, each in differences.items() if name not in judged}:
         words.append(f"not in the paper's tables: {told(others)}")
-    return Evidence(source, verdict if judged else _NOT_JUDGED, _cells(what, up, down, judged, "; ".join(words)), of)
+    return Evidence(source, verdict if judged else NOT_JUDGED, _cells(what, up, down, judged, "; ".join(words)), of)
 
 
 def everywhere(source: str, differences: dict[str, Estimate], what: str = "", *, of: str = "") -> Evidence:
@@ -96,7 +110,7 @@ def everywhere(source: str, differences: dict[str, Estimate], what: str = "", *,
     """
     up, down = clear([*differences.values()])
     verdict = "holds" if up == len(differences) else "does not hold" if down else "holds in part" if up else "not shown"
-    verdict = verdict if differences else _NOT_JUDGED
+    verdict = verdict if differences else NOT_JUDGED
     return Evidence(source, verdict, _cells(what, up, down, differences, told(differences)), of)
 
 
@@ -117,8 +131,8 @@ def shares(source: str, holds: int, total: int, cells: str, *, of: str = "", alw
     """
     in_part = 2 * holds > total and not always
     verdict = "holds" if holds == total else "holds in part" if in_part else "does not hold"
-    verdict = verdict if total else _NOT_JUDGED
-    return Evidence(source, verdict, f"{holds} of {total}. {cells}", of)
+    verdict = verdict if total else NOT_JUDGED
+    return Evidence(source, verdict, f"{holds} of {total}. {cells}" if total else cells, of)
 
 
 def printed_datasets(experiment: str) -> frozenset[str]:

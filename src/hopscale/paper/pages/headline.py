@@ -21,7 +21,7 @@ from hopscale.paper.supervised import SUPERVISED_ROWS
 
 __all__ = [
     "HEADLINE", "LIBRARYS", "OURS", "TEXTS", "TOLERANCES", "Shortfall", "kind", "one_setting", "other_methods",
-    "sections", "shortfalls", "who_is_ahead",
+    "others_ahead", "sections", "shortfalls", "verdicts", "who_is_ahead",
 ]  # fmt: skip
 
 HEADLINE = "MUSAE"
@@ -285,16 +285,17 @@ def others_ahead(
     measurements: Measurements,
     rivals: Sequence[str] | None = None,
     standardize: Sequence[bool] = (False, True),
+    ours: Sequence[str] = OURS,
 ) -> list[tuple[Record, Record, Estimate, int]]:
     """On each data set the best of the four, the best of others' methods measured here, and the difference."""
     metric, found = METRICS[experiment], []
     rivals = list(chain(*other_methods(experiment))) if rivals is None else rivals
     for dataset in measured_datasets(experiment, measurements):
-        ours, theirs = (
-            best_of(measurements, experiment, dataset, names, standardize) for names in (OURS, rivals)
+        one, two = (
+            best_of(measurements, experiment, dataset, names, standardize) for names in (ours, rivals)
         )  # fmt: skip
-        if ours and theirs:
-            found.append((ours, theirs, *apart(ours, theirs, of_metric(metric), TEST_SHARES[experiment])))
+        if one and two:
+            found.append((one, two, *apart(one, two, of_metric(metric), TEST_SHARES[experiment])))
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,9 +17,10 @@ from hopscale.paper.methods import METHODS, SOLVERS
 from hopscale.paper.pages.layout import METRICS, measured_datasets
 from hopscale.paper.store import Agreements, Measurements, Record, records_of, reference_values
 
-__all__ = ["OUR_ERRORS", "Records", "apart", "corrected", "deviation", "of_metric"]
+__all__ = ["OUR_ERRORS", "Records", "apart", "as_measured", "deviation", "of_metric"]
 
 OUR_ERRORS = "published, our errors"
+_TEXT = ", the text's model"
 
 
 class Records:
@@ -75,9 +75,10 @@ class Records:
             found[name] = Counter(self._most if code == here else code for code in codes)
         return {name: counts for name, counts in found.items() if counts}
 
-    def cell(self, experiment: str, name: str, way: str, dataset: str) -> Record | None:
-        """The record of a method on raw vectors."""
-        return self.of(experiment).get(method=name, solver=way, dataset=dataset, standardize=False)
+    def cell(self, experiment: str, name: str, way: str, dataset: str, *, standardize: bool = False) -> Record | None:
+        """The record of a method and solver, or of the same by the paper's text; on raw vectors, where it matters."""
+        what = {"standardize": standardize} if experiment in METRICS else {}
+        return self.of(experiment).get(**as_measured(name, way), dataset=dataset, **what)
 
     def between(self, experiment: str, first: str, second: str, way: str) -> dict[str, Estimate]:
         """By data set, how far a method is above another on the same splits; or in the paper's table."""
@@ -118,13 +119,29 @@ class Records:
         """The solvers of which there are records."""
         return tuple(way for way in SOLVERS if self.of(experiment).all(solver=way))
 
+    def measured(self, experiment: str) -> tuple[str, ...]:
+        """The same, and those of the models as the paper's text has them."""
+        texts = (f"{way}{_TEXT}" for way in SOLVERS)
+        found = (way for way in texts if self.of(experiment).all(**as_measured("MUSAE", way)))
+        return (*self.solvers(experiment), *found)
+
     def ways(self, experiment: str) -> tuple[str, ...]:
-        """Both of these."""
-        return (*self.printed(experiment), *self.solvers(experiment))
+        """How figures came about that are published or measured."""
+        return (*self.printed(experiment), *self.measured(experiment))
 
     def mean(self, record: Record, metric: str) -> float:
         """Mean of a metric over all repeats and fits."""
         return estimate(record["scores"][metric]).mean
+
+
+def as_measured(name: str, way: str) -> dict[str, str]:
+    """Method and solver of a model by one of the ways of measuring it.
+
+    >>> as_measured("AE", "pmi"), as_measured("AE", "pmi, the text's model")
+    ({'method': 'AE', 'solver': 'pmi'}, {'method': 'AE-TEXT', 'solver': 'pmi'})
+    """
+    text = way.endswith(_TEXT)
+    return {"method": f"{name}-TEXT" if text else name, "solver": way.removesuffix(_TEXT)}
 
 
 def same_method(measurements: Measurements, row: dict[str, Any]) -> Record | None:
@@ -143,11 +160,6 @@ def deviation(measurements: Measurements, row: dict[str, Any], metric: str) -> f
         return 0.0
     scores = np.atleast_2d(np.array(record["scores"][metric], dtype=float)).mean(axis=0)
     return float(np.nanstd(scores, ddof=1))
-
-
-def corrected(deviation: float, share: float) -> float:
-    """The error of a mean over as many splits as the paper's."""
-    return deviation * math.sqrt(1 / PAPER_SPLITS + share / (1 - share))
 
 
 def of_metric(metric: str) -> Callable[[Record], Scores]:

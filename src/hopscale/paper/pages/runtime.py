@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from itertools import product
 from typing import Any
@@ -14,10 +15,11 @@ from hopscale.paper.pages.layout import panels_in_a_row, rounded, table
 from hopscale.paper.pages.records import Records
 from hopscale.paper.store import Measurements, reference_values
 
-__all__ = ["gains", "page", "plot", "slope", "slopes"]
+__all__ = ["UPPER_HALF", "gains", "page", "plot", "slope", "slopes"]
 
 METHODS = ("AE", "MUSAE")
 VARIED = ("nodes", "features_per_node")
+UPPER_HALF = 0.5  # of the sizes: where fixed costs count less
 _WAYS = ("published", *SOLVERS)
 _LINES = dict(zip(RUNTIME_THREADS, ("-", "--", ":"), strict=True))
 _COLOURS = {"published": "gray", "sgns": "tab:blue", "pmi": "tab:red"}
@@ -39,7 +41,7 @@ def page(measurements: Measurements, _: Records) -> list[str]:
         "least squares of logarithms over the upper half of the sizes, where fixed costs count less: the paper's "
         "analysis "
         "says one, for nodes and for features of a node. Records do not say whether other programs ran at the same "
-        "time: compare figures of one thread and of two before you trust either.",
+        "time: compare figures of one thread and of two before you trust either." + _spread(measurements),
         "",
         *_machines(measurements),
     ]
@@ -57,6 +59,20 @@ def page(measurements: Measurements, _: Records) -> list[str]:
     return lines + _gains_section(measurements)
 
 
+def _spread(measurements: Measurements) -> str:
+    """Where runs of a cell differ most, in words."""
+    ratios = [(max(r["scores"]["seconds"]) / min(r["scores"]["seconds"]), r["cell"]) for r in measurements.records]
+    if not ratios:
+        return ""
+    most, cell = max(ratios, key=lambda each: each[0])
+    threads = f"{cell['threads']} thread{'' if cell['threads'] == 1 else 's'}"
+    return (
+        f" The slowest run of a cell takes {np.median([ratio for ratio, _ in ratios]):.2f} times as long as the "
+        f"quickest in the median of all cells, and {most:.1f} times where they differ most: {cell['method']} by "
+        f"{cell['solver']}, {cell['nodes']:,} nodes with {cell['features_per_node']} features, {threads}."
+    )
+
+
 def seconds(measurements: Measurements, varied: str, way: str, name: str, threads: int) -> Curve:
     """Mean seconds by size: published ones, or those measured with a solver."""
     if way == "published":
@@ -67,23 +83,23 @@ def seconds(measurements: Measurements, varied: str, way: str, name: str, thread
     return {r["cell"][varied]: float(np.mean(r["scores"]["seconds"])) for r in reversed(records)}
 
 
-def slope(curve: Mapping[float, float]) -> float | None:
-    """The exponent of the size in seconds, over the upper half of the sizes; None of fewer than two.
+def slope(curve: Mapping[float, float], share: float = UPPER_HALF) -> float | None:
+    """The exponent of the size in seconds, over the upper share of the sizes; None of fewer than two.
 
     >>> slope({2: 3.0, 4: 12.0, 8: 48.0})
     2.0
     """
-    sizes = sorted(curve)[len(curve) // 2 - (len(curve) < 4) :]
+    sizes = sorted(curve)[-max(math.ceil(share * len(curve)), 2) :]
     if len(sizes) < 2:
         return None
     logs = np.log2([[size, curve[size]] for size in sizes])
     return round(float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0]), 9)
 
 
-def slopes(measurements: Measurements, varied: str, way: str) -> list[float]:
+def slopes(measurements: Measurements, varied: str, way: str, share: float = UPPER_HALF) -> list[float]:
     """Slopes of all methods and numbers of threads."""
     curves = (seconds(measurements, varied, way, *each) for each in product(METHODS, RUNTIME_THREADS))
-    return [found for curve in curves if (found := slope(curve)) is not None]
+    return [found for curve in curves if (found := slope(curve, share)) is not None]
 
 
 def gains(measurements: Measurements, way: str, name: str, threads: int) -> tuple[float, float] | None:

@@ -43,7 +43,7 @@ def page(experiment: str, measurements: Measurements, records: Records) -> list[
         "the others have the scale of a node's own features as well, which the vectors behind the published figures "
         "have."
     )
-    lines = [text, "", *sections(experiment, measurements, folder), *printed_errors(experiment, measurements)]
+    lines = [text, "", *sections(experiment, measurements, folder), *printed_errors(experiment, records)]
     lines += supervised_part(experiment, METRICS[experiment], TOLERANCES[experiment], measurements, folder)
     references: dict[str, Reference] = {name: {} for name in measured_datasets(experiment, measurements)}
     for row in reference_values(experiment):

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from hopscale.paper.estimates import TEST_SHARES, Estimate, estimate, paired
-from hopscale.paper.experiments import RUNTIME_THREADS
+from hopscale.paper.experiments import RUNTIME_THREADS, SEEDED_RUNS
 from hopscale.paper.methods import METHODS, SOLVERS, WAYS
 from hopscale.paper.pages import runtime
 from hopscale.paper.pages.curves import largest_difference
@@ -18,6 +18,7 @@ from hopscale.paper.pages.judges.links import NEIGHBOURS, above_best, above_degr
 from hopscale.paper.pages.judges.transfer import commonest_classes
 from hopscale.paper.pages.layout import METRICS, measured_datasets
 from hopscale.paper.pages.records import Records, apart, of_metric
+from hopscale.paper.pages.tables import links_of_others, transfer_of_library
 from hopscale.paper.store import Record, reference_values
 
 __all__ = ["page"]
@@ -91,7 +92,7 @@ def _few_shot(records: Records) -> Iterator[str]:
 
 def _transfer(records: Records) -> Iterator[str]:
     rows = {
-        (r["method"], r["source"], r["target"]): Estimate(r["micro_f1"], r["standard_error"])
+        (r["method"], r["source"], r["target"]): Estimate(r["micro_f1"], r["standard_error"], freedom=SEEDED_RUNS - 1)
         for r in reference_values("transfer")
     }
     if commonest := commonest_classes(records):
@@ -118,6 +119,7 @@ def _transfer(records: Records) -> Iterator[str]:
                 f"clearly{told}. Of these {len(above)}, {useful} are above the share of "
                 "the target's commonest class as well."
             )
+    yield from transfer_of_library(records)
 
 
 def _densification(records: Records) -> Iterator[str]:
@@ -271,6 +273,8 @@ def _links(records: Records) -> Iterator[str]:
         if verdict != "above":
             than = "clearly above" if verdict == "below" else "level with"
             yield f"On {dataset} the product of degrees, which needs no vectors, is {than} {_listed(names)}."
+    if ways:
+        yield from links_of_others(records)
 
 
 def _hidden_features(records: Records) -> Iterator[str]:

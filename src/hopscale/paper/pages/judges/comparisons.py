@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from statistics import median
 from typing import Any
 
-from hopscale.paper.estimates import TEST_SHARES, Estimate
+from hopscale.paper.estimates import TEST_SHARES, Estimate, published
 from hopscale.paper.methods import METHODS
 from hopscale.paper.pages.differences import Evidence, everywhere, printed_datasets, shares, tendency, told
-from hopscale.paper.pages.headline import LIBRARYS, OURS, TOLERANCES, best_of, other_methods, others_ahead
+from hopscale.paper.pages.headline import LIBRARYS, OURS, TEXTS, TOLERANCES, best_of, other_methods, others_ahead
 from hopscale.paper.pages.layout import METRICS, measured_datasets
 from hopscale.paper.pages.records import Records, apart, of_metric
 from hopscale.paper.store import Measurements, Record, reference_values
-from hopscale.paper.supervised import SUPERVISED_ROWS, WAY, rows_of
+from hopscale.paper.supervised import SUPERVISED_ROWS, WAY
 
 Judge = Callable[[Records], Iterator[Evidence]]
 
@@ -55,6 +55,13 @@ def ours_ahead(experiment: str) -> Judge:
                 what = ", ".join(filter(None, (f"the best of the four minus the best of {which}", kind)))
                 label = ", ".join(filter(None, (of, kind)))
                 yield tendency("measured", found, what, of=label, counted=printed_datasets(experiment))
+        for kind, standardize in _KINDS[experiment].items():
+            ahead = others_ahead(experiment, records.of(experiment), printed, standardize, TEXTS)
+            if found := {text["cell"]["dataset"]: difference for text, _, difference, _ in ahead}:
+                _, which, of = rival_sets(printed, beyond)[0]
+                what = ", ".join(filter(None, (f"the best of the text's four minus the best of {which}", kind)))
+                label = ", ".join(filter(None, (of, kind)))
+                yield tendency("the text's models", found, what, of=label, counted=printed_datasets(experiment))
 
     return judge
 
@@ -105,7 +112,7 @@ def first_order(records: Records) -> Iterator[Evidence]:
 
 def no_impact_of_ego(records: Records) -> Iterator[Evidence]:
     tolerance, known = MATERIAL, printed_datasets("classification")
-    ways = ("published", *records.solvers("classification"))
+    ways = ("published", *records.measured("classification"))
     for way, name in product(ways, ("AE", "MUSAE")):
         found = records.between("classification", f"{name}-EGO", name, way)
         judged = {dataset: each for dataset, each in found.items() if dataset in known}
@@ -129,28 +136,58 @@ def only_multi_scale_gains_by_ego(records: Records) -> Iterator[Evidence]:
 
 
 def margin_of_labels(records: Records) -> Iterator[Evidence]:
+    for source, margins in _of_networks(records).items():
+        best: dict[str, Estimate] = {}
+        for (dataset, _), margin in margins.items():
+            best[dataset] = max(margin, best.get(dataset, margin), key=lambda each: each.mean)
+        yield _margins(source, best, "the best network minus the best of the four", told(best), "best network")
+        cells = f"{sum(each.mean < 0 for each in margins.values())} of {len(margins)} are below"
+        yield _margins(source, margins, "each network minus the best of the four", cells, "each network")
+
+
+def upper_bound(records: Records) -> Iterator[Evidence]:
+    for source, margins in _of_networks(records).items():
+        for name in dict.fromkeys(network for _, network in margins):
+            found = {dataset: each for (dataset, network), each in margins.items() if network == name}
+            above = sum(each.mean >= 0 for each in found.values())
+            yield shares(source, above, len(found), f"{name} minus the best of the four: {told(found)}", of=name)
+
+
+def _of_networks(records: Records) -> dict[str, dict[tuple[str, str], Estimate]]:
+    """By source, data set and network of the paper, how far it is above the best of the four."""
     experiment, metric = "classification", METRICS["classification"]
-    networks = [name for name in SUPERVISED_ROWS if name in {row["method"] for row in reference_values(experiment)}]
-    yield _margins("published", _printed_best(records, experiment, networks, OURS))
-    here, margins = records.of(experiment), {}
-    for dataset in measured_datasets(experiment, here):
-        named = [name for name in rows_of(experiment) if name in networks]
-        found = [r for name in named if (r := here.get(method=name, solver=WAY, dataset=dataset))]
-        ours = best_of(here, experiment, dataset, OURS, _RAW)
-        if found and ours:
-            best = max(found, key=lambda record: records.mean(record, metric))
-            margins[dataset] = apart(best, ours, of_metric(metric), TEST_SHARES[experiment])[0]
-    if margins:
-        yield _margins("measured", margins)
+    rows = [row for row in reference_values(experiment) if row["method"] in SUPERVISED_ROWS]
+    networks = dict.fromkeys(row["method"] for row in rows)
+    best = {dataset: published(_highest(experiment, dataset, OURS), metric) for dataset in _in_order(experiment)}
+    found = {
+        "published": {(r["dataset"], r["method"]): published(r, metric).minus(best[r["dataset"]]) for r in rows},
+        "measured": {},
+    }
+    here = records.of(experiment)
+    for dataset, name in product(measured_datasets(experiment, here), networks):
+        record, ours = (
+            here.get(method=name, solver=WAY, dataset=dataset),
+            best_of(here, experiment, dataset, OURS, _RAW),
+        )
+        if record and ours:
+            margin = apart(record, ours, of_metric(metric), TEST_SHARES[experiment])[0]
+            found["measured"][dataset, name] = margin
+    return {source: margins for source, margins in found.items() if margins}
 
 
-def _margins(source: str, margins: dict[str, Estimate]) -> Evidence:
+def _margins(source: str, margins: Mapping[Any, Estimate], what: str, cells: str, of: str) -> Evidence:
     means = [each.mean for each in margins.values()]
     middle, least, tolerance = median(means), min(means), TOLERANCES["classification"]
     verdict = "holds" if abs(middle - 4 * tolerance) <= tolerance and least <= tolerance else "does not hold"
-    return Evidence(
-        source, verdict, f"the best network minus the best of the four: median {middle:+.3f}. {told(margins)}"
-    )
+    return Evidence(source, verdict, f"{what}: median {middle:+.3f}. {cells}", of)
+
+
+def every_gain_of_ego(records: Records) -> Iterator[Evidence]:
+    for experiment in METRICS:
+        for way, name in product(records.ways(experiment), ("AE", "MUSAE")):
+            if found := records.between(experiment, f"{name}-EGO", name, way):
+                what = f"{experiment}, {name}-EGO minus {name}"
+                yield tendency(way, found, what, of=f"{name}, {experiment}", counted=printed_datasets(experiment))
 
 
 def best_baseline(records: Records) -> Iterator[Evidence]:
@@ -161,7 +198,7 @@ def best_baseline(records: Records) -> Iterator[Evidence]:
         found = _printed_best(records, experiment, ["MUSAE-EGO"], rivals, way)
         yield _with_shares(everywhere(way, found), found, best)
     here = records.of(experiment)
-    for way, (kind, standardize) in product(records.solvers(experiment), _KINDS[experiment].items()):
+    for way, (kind, standardize) in product(records.measured(experiment), _KINDS[experiment].items()):
         own = _musae_ego(records, experiment, way, standardize)
         if found := _measured_best(here, experiment, own, rivals, standardize):
             best = {
@@ -185,7 +222,7 @@ def ahead_of_attributed(records: Records) -> Iterator[Evidence]:
         for way in records.printed(experiment):
             found = _printed_best(records, experiment, ["MUSAE-EGO"], rivals, way)
             yield tendency(way, found, f"{experiment}, {what}", of=experiment)
-        for way, (kind, standardize) in product(records.solvers(experiment), _KINDS[experiment].items()):
+        for way, (kind, standardize) in product(records.measured(experiment), _KINDS[experiment].items()):
             own = _musae_ego(records, experiment, way, standardize)
             of = ", ".join(filter(None, (experiment, kind)))
             if found := _measured_best(records.of(experiment), experiment, own, rivals, standardize):
@@ -238,10 +275,10 @@ def _measured_best(
 
 def _musae_ego(records: Records, experiment: str, way: str, standardize: Sequence[bool]) -> Pick:
     """MUSAE-EGO by a solver, with the better of some kinds of vectors."""
-    here, metric = records.of(experiment), METRICS[experiment]
+    metric = METRICS[experiment]
 
     def pick(dataset: str) -> Record | None:
-        cells = (here.get(method="MUSAE-EGO", solver=way, dataset=dataset, standardize=kind) for kind in standardize)
+        cells = (records.cell(experiment, "MUSAE-EGO", way, dataset, standardize=kind) for kind in standardize)
         return max((r for r in cells if r), key=lambda record: records.mean(record, metric), default=None)
 
     return pick

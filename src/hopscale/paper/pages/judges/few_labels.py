@@ -9,11 +9,11 @@ from itertools import product
 import numpy as np
 
 from hopscale.paper.estimates import Estimate, estimate
-from hopscale.paper.methods import WAYS
+from hopscale.paper.methods import METHODS, WAYS
 from hopscale.paper.pages.differences import Evidence, everywhere, printed_datasets, shares, told
 from hopscale.paper.pages.headline import OURS, other_methods
 from hopscale.paper.pages.judges.comparisons import MATERIAL, rival_sets
-from hopscale.paper.pages.records import Records, apart
+from hopscale.paper.pages.records import OUR_ERRORS, Records, apart
 from hopscale.paper.pages.tables import published_curves
 from hopscale.paper.store import Record
 
@@ -41,9 +41,17 @@ def gain_of_ego(records: Records) -> Iterator[Evidence]:
     for way, name in product(records.ways("few-shot"), ("AE", "MUSAE")):
         pair = [f"{name}-EGO"], [name]
         found = _printed_curves(*pair) if way == "published" else _differences(records, *pair, way)
-        if found:
-            gains = sum(each.verdict == "above" for each in found.values())
-            yield shares(way, gains, len(found), f"{name}-EGO minus {name}: {told(found)}", of=name)
+        yield from _gains(way, name, found)
+        if way == "published":
+            here = _differences(records, *pair, METHODS[name].default_way)
+            both = {dataset: each for dataset, each in found.items() if dataset in here}
+            yield from _gains(OUR_ERRORS, name, {d: replace(here[d], mean=each.mean) for d, each in both.items()})
+
+
+def _gains(source: str, name: str, found: dict[str, Estimate]) -> Iterator[Evidence]:
+    if found:
+        gains = sum(each.verdict == "above" for each in found.values())
+        yield shares(source, gains, len(found), f"{name}-EGO minus {name}: {told(found)}", of=name)
 
 
 def _differences(
@@ -57,7 +65,7 @@ def _differences(
         best = []
         for names in (first, second):
             cells = product(names, WAYS if way is None else (way,))
-            found_here = [r for name, how in cells if (r := here.get(dataset=dataset, method=name, solver=how))]
+            found_here = [r for name, how in cells if (r := records.cell("few-shot", name, how, dataset))]
             best += sorted(found_here, key=lambda record: estimate(_over_k(record)).mean)[-1:]
         if len(best) == 2:
             found[dataset] = apart(best[0], best[1], _over_k)[0]

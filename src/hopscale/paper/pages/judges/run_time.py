@@ -15,9 +15,10 @@ _NO_GAIN = 1.25  # a gain of more threads below which they do not help
 
 
 def linear(records: Records) -> Iterator[Evidence]:
-    for way, varied in product(("published", "sgns", "pmi"), runtime.VARIED):
-        if found := runtime.slopes(records.of("runtime"), varied, way):
-            near, name = sum(abs(each - 1) <= _NEAR for each in found), varied.replace("_", " ")
+    for way, varied, share in product(("published", "sgns", "pmi"), runtime.VARIED, (runtime.UPPER_HALF, 1.0)):
+        if found := runtime.slopes(records.of("runtime"), varied, way, share):
+            near = sum(abs(each - 1) <= _NEAR for each in found)
+            name = varied.replace("_", " ") + (", all sizes" if share == 1 else "")
             steeper = sum(each > 1 + _NEAR for each in found)
             cells = f"slopes in {name}: " + ", ".join(f"{each:.2f}" for each in found) + f"; {steeper} are steeper"
             yield shares(way, near, len(found), cells, of=name)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from hopscale.paper.pages.differences import Evidence, shares
-from hopscale.paper.pages.headline import OURS, TOLERANCES
+from hopscale.paper.estimates import Estimate, estimate
+from hopscale.paper.methods import METHODS
+from hopscale.paper.pages.differences import NOT_JUDGED, Evidence, shares, told
+from hopscale.paper.pages.headline import LIBRARYS, OURS, TOLERANCES
 from hopscale.paper.pages.layout import mark
 from hopscale.paper.pages.records import Records
 from hopscale.paper.store import Record, reference_values
@@ -40,6 +44,35 @@ def beats_random(records: Records) -> Iterator[Evidence]:
             name = f"{metric} above " + (f"{than:g}" if isinstance(than, float) else "the target's commonest class")
             cells = f"{name}" + (f"; not {', '.join(below)}" if below else "")
             yield shares(way, len(bars) - len(below), len(bars), cells, of=name, always=True)
+
+
+def enabled(records: Records) -> Iterator[Evidence]:
+    """Other methods that place nodes of another graph, and where they are clearly above AE and MUSAE."""
+    others = [name for name, row in METHODS.items() if row.published not in OURS and row.build().inductive]
+    papers = [name for name in others if name not in LIBRARYS]
+    for source, names in (("methods of papers", papers), (f"{' and '.join(LIBRARYS)}, which is ours", [*LIBRARYS])):
+        known = [name for name in others if name in names]
+        found = others_ahead(records, known)
+        cells = f"they are {', '.join(known)}" if known else "there are none"
+        if found:
+            cells += f"; minus the best of AE and MUSAE by either solver: {told(found)}"
+        ahead = any(each.verdict == "above" for each in found.values())
+        yield Evidence(source, "does not hold" if ahead else "holds in part" if known else "holds", cells)
+
+
+def others_ahead(records: Records, names: Sequence[str]) -> dict[str, Estimate]:
+    """By source and target, how far the best of some methods is above the best of AE and MUSAE, on raw vectors."""
+    found = {}
+    here = records.of("transfer")
+    for target, source in product(here.values("dataset"), here.values("source")):
+        cells = here.all(dataset=target, source=source, standardize=False)
+        sides = ([r for r in cells if r["cell"]["method"] in each] for each in (names, OURS))
+        one, two = (max(side, key=lambda r: records.mean(r, "micro_f1"), default=None) for side in sides)
+        if one and two:
+            scores = [estimate(record["scores"]["micro_f1"]) for record in (one, two)]
+            marks = "".join(dict.fromkeys(one["marks"] + two["marks"]))
+            found[_from_to(source, target)] = replace(scores[0].minus(scores[1]), marks=marks)
+    return found
 
 
 def _from_to(source: str, target: str) -> str:
@@ -83,7 +116,7 @@ def _near(source: str, pairs: Sequence[tuple[str, float, float]], commonest: Map
             f"{also} of them are near"
         )
     if cells:
-        yield Evidence(source, "holds" if near else "does not hold" if learnt else "not judged", ". ".join(cells))
+        yield Evidence(source, "holds" if near else "does not hold" if learnt else NOT_JUDGED, ". ".join(cells))
 
 
 def _transferred(records: Records, way: str) -> list[Record]:
