@@ -6,16 +6,16 @@ import math
 
 import numpy as np
 import pytest
-from test_paper_pages import MACHINE, add, measured, page
+from test_paper_pages import MACHINE, add, page
 
 from hopscale.paper import reference_values
 from hopscale.paper.estimates import Estimate, paired
 from hopscale.paper.pages import summary
 from hopscale.paper.pages.differences import tendency
-from hopscale.paper.pages.judges import comparisons, few_labels, links
+from hopscale.paper.pages.judges import comparisons, few_labels, links, run_time, transfer
 from hopscale.paper.pages.printed_errors import printed_errors
 from hopscale.paper.pages.records import Records
-from hopscale.paper.store import Measurements, records_of
+from hopscale.paper.store import records_of
 
 
 def differences(*means):
@@ -60,9 +60,61 @@ def test_the_margin_of_labels_is_over_the_four_and_the_papers_networks(tmp_path)
     long = {**records.records()[0], "repeats": 20}
     long["scores"] = {**long["scores"], "micro_f1": [*long["scores"]["micro_f1"], *[0.5] * 10]}
     records.append(long)  # more splits of ours: the network has the first ten alone
-    _, found = comparisons.margin_of_labels(Records(tmp_path))
+    add(tmp_path, 0.70, method="GAT", solver="labels")
+    found, each = [e for e in comparisons.margin_of_labels(Records(tmp_path)) if e.source == "measured"]
     assert "median +0.040" in found.cells
     assert found.verdict == "does not hold"  # no data set on which it is within one hundredth
+    assert "median -0.030. 1 of 2 are below" in each.cells
+
+
+def test_an_upper_bound_is_above_on_every_data_set(tmp_path):
+    found = {each.of: each for each in comparisons.upper_bound(Records(tmp_path))}
+    table = {(row["method"], row["dataset"]): row["micro_f1"] for row in reference_values("classification")}
+    four = ("AE", "AE-EGO", "MUSAE", "MUSAE-EGO")
+    below = [d for (n, d) in table if n == "GraphSAGE" and table[n, d] < max(table[name, d] for name in four)]
+    total = sum(name == "GraphSAGE" for name, _ in table)
+    assert f"{total - len(below)} of {total}. GraphSAGE" in found["GraphSAGE"].cells
+    assert 0 < 2 * (total - len(below)) <= total
+    assert found["GraphSAGE"].verdict == "does not hold"
+    for dataset in ("cora", "pubmed"):
+        add(tmp_path, 0.80, dataset=dataset)
+        add(tmp_path, 0.81, method="GCN", solver="labels", dataset=dataset)
+        add(tmp_path, 0.81 if dataset == "cora" else 0.79, method="GAT", solver="labels", dataset=dataset)
+    found = {each.of: each for each in comparisons.upper_bound(Records(tmp_path)) if each.source == "measured"}
+    assert (found["GCN"].verdict, found["GAT"].verdict) == ("holds", "does not hold")
+
+
+def test_the_models_of_the_papers_text_are_judged_by_themselves(tmp_path):
+    for dataset in ("wiki-chameleon", "wiki-squirrel", "wiki-crocodile"):
+        for method, mean in (("MUSAE", 0.6), ("AE", 0.5), ("MUSAE-TEXT", 0.3), ("AE-TEXT", 0.4)):
+            add(tmp_path, mean, experiment="regression", method=method, dataset=dataset)
+        add(tmp_path, 0.55, experiment="regression", method="TENE", solver="own", dataset=dataset)
+    records = Records(tmp_path)
+    scales = {each.source: each.verdict for each in comparisons.multi_scale("regression")(records)}
+    assert (scales["pmi"], scales["pmi, the text's model"]) == ("holds", "does not hold")
+    ahead = {each.source: each for each in comparisons.ours_ahead("regression")(records)}
+    assert ahead["measured"].verdict == "holds"
+    assert ahead["the text's models"].verdict == "does not hold"
+    assert "wiki-squirrel -0.150" in ahead["the text's models"].cells  # the best of the text's, and not of the four
+
+
+def add_transferred(folder, method, scores, *, solver="pmi", source="twitch-en", dataset="twitch-ru"):
+    what = {"experiment": "transfer", "method": method, "solver": solver, "parameters": {}, "seed": 0}
+    cell = {**what, "dataset": dataset, "source": source, "standardize": False}
+    metrics = ("micro_f1", "roc_auc", "majority_micro_f1", "target_majority_micro_f1")
+    record = {"cell": cell, "repeats": len(scores), "scores": dict.fromkeys(metrics, scores), "machine": MACHINE}
+    records_of(folder, "transfer").append(record)
+
+
+def test_transfer_by_a_method_of_this_library_is_told(tmp_path):
+    add_transferred(tmp_path, "AE", around(0.5))
+    add_transferred(tmp_path, "MUSAE", around(0.6), solver="sgns")
+    add_transferred(tmp_path, "FeatureDiffusion", around(0.7), solver="own")
+    papers, own = transfer.enabled(Records(tmp_path))
+    assert (papers.verdict, own.verdict) == ("holds", "does not hold")
+    assert "en to ru +0.100" in own.cells
+    assert "in 1 of 1 pairs of networks, clearly in 1 (en to ru +0.100" in page(tmp_path, "transfer")
+    assert "| twitch-en | FeatureDiffusion | – | 0.700" in page(tmp_path, "transfer")
 
 
 def add_few_shot(folder, method, scores, *, solver="pmi", dataset="facebook"):
@@ -78,6 +130,9 @@ def test_few_labels_are_judged_by_the_mean_over_k_of_each_draw(tmp_path):
     (found,) = [each for each in few_labels.gain_of_ego(Records(tmp_path)) if each.source == "pmi"]
     assert found.verdict == "holds"
     assert "facebook +0.010" in found.cells
+    printed = {each.source: each for each in few_labels.gain_of_ego(Records(tmp_path)) if each.of == "AE"}
+    assert "± 0.000" in printed["published, our errors"].cells  # the difference is the same in each draw
+    assert "±" not in printed["published"].cells
     add_few_shot(tmp_path, "TENE", {"3": list(0.39 + noise), "9": list(0.58 + noise)}, solver="own")
     first = next(each for each in few_labels.ours_ahead(Records(tmp_path)) if each.source == "measured")
     assert "facebook +0.025" in first.cells
@@ -100,7 +155,7 @@ def test_the_best_baseline_is_the_one_that_was_measured(tmp_path):
     for dataset in ("wiki-chameleon", "wiki-squirrel", "wiki-crocodile"):
         add(tmp_path, 0.9, experiment="regression", method="MUSAE-EGO", dataset=dataset)
         add(tmp_path, 0.95, experiment="regression", method="TENE", solver="own", dataset=dataset)
-    (published,) = comparisons.best_baseline(Records(tmp_path / "empty"))
+    published = next(comparisons.best_baseline(Records(tmp_path / "empty")))
     found = next(each for each in comparisons.best_baseline(Records(tmp_path)) if each.source == "pmi")
     assert found.verdict == "does not hold"  # although far above every published figure
     assert "wiki-squirrel -0.050" in found.cells
@@ -146,12 +201,12 @@ def test_printed_errors_say_of_how_many_splits_they_are(tmp_path):
     cell = {"method": "MUSAE", "solver": "pmi", "dataset": "cora", "standardize": False, "parameters": {}}
     record = {"cell": cell, "repeats": 2, "scores": {"micro_f1": scores}, "machine": MACHINE}
     records_of(tmp_path, "classification").append(record)
-    text = " ".join(printed_errors("classification", measured(tmp_path)))
+    text = " ".join(printed_errors("classification", Records(tmp_path)))
     ends = [(deviation / (rows["cora"]["standard_error"] + off)) ** 2 for off in (0.0005, -0.0005)]
     assert ends[0] < 25 < ends[1]
     assert f"those of fewer on cora ({ends[0]:.0f} to {ends[1]:.0f})" in text
     assert "2.0 times in the median" in text  # the root of 100 / 25
-    assert printed_errors("classification", Measurements([])) == []
+    assert printed_errors("classification", Records(tmp_path / "empty")) == []
 
 
 def test_solvers_are_compared_over_the_same_splits(tmp_path):
@@ -197,6 +252,15 @@ class TestLinks:
         assert found.verdict == "does not hold"
         assert "cora -0.100" in found.cells
 
+    def test_others_that_are_ahead_of_the_four_are_told(self, tmp_path):
+        for method, solver, area in (("AE", "pmi", 0.8), ("SINE", "own", 0.9), ("FeatureDiffusion", "own", 0.8)):
+            areas = {"average": around(area), "preferential_attachment": around(0.5)}
+            add_held_out(tmp_path, "link-prediction", method, areas, solver)
+        text = page(tmp_path, "link-prediction")
+        assert "Others are clearly ahead of our four on cora (SINE)." in text
+        assert "FeatureDiffusion is nowhere clearly ahead of our four. It is level with them on cora." in text
+        assert "Others are clearly ahead of our four on cora (SINE)." in "\n".join(summary.page(Records(tmp_path)))
+
     def test_what_degrees_know_alone_is_told(self, tmp_path):
         for method, area in (("AE", 0.8), ("MUSAE", 0.9), ("MUSAE-EGO", 0.95)):
             areas = {"average": around(area), "preferential_attachment": around(0.9)}
@@ -222,3 +286,15 @@ def test_solvers_are_compared_with_few_labels(tmp_path):
     text = "\n".join(summary.page(Records(tmp_path)))
     assert "With 3 labelled nodes of each class, `sgns` beside `pmi` is clearly above on facebook." in text
     assert "With 30 labelled nodes of each class, `sgns` beside `pmi` is clearly below on facebook." in text
+
+
+def test_slopes_are_judged_over_all_sizes_as_well(tmp_path):
+    for nodes, seconds in ((128, 1.0), (256, 1.0), (512, 1.0), (1024, 2.0), (2048, 4.0), (4096, 8.0)):
+        size = {"varied": "nodes", "nodes": nodes, "features_per_node": 8, "threads": 1}
+        cell = {"experiment": "runtime", "method": "AE", "solver": "pmi", "parameters": {}, "seed": 0, **size}
+        record = {"cell": cell, "repeats": 2, "scores": {"seconds": [seconds, 1.5 * seconds]}, "machine": MACHINE}
+        records_of(tmp_path, "runtime").append(record)
+    found = {each.of: each for each in run_time.linear(Records(tmp_path)) if each.source == "pmi"}
+    assert found["nodes"].verdict == "holds"
+    assert found["nodes, all sizes"].verdict == "does not hold"
+    assert "1.50 times as long as the quickest in the median of all cells, and 1.5 times" in page(tmp_path, "runtime")

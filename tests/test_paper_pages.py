@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hopscale.paper import reference_values, render
+from hopscale.paper import EXPERIMENTS, reference_values, render
 from hopscale.paper.pages import runtime
 from hopscale.paper.pages.differences import tendency
 from hopscale.paper.pages.headline import one_setting, others_ahead, shortfalls, verdicts
@@ -28,7 +28,7 @@ def add(folder, mean, *, experiment="classification", method="MUSAE", solver="pm
 
 
 def page(folder, name="classification"):
-    render(["runtime" if name == "runtime" else "classification"], folder)
+    render([name if name in EXPERIMENTS else "classification"], folder)
     return (folder / f"{name}.md").read_text(encoding="utf-8")
 
 
