@@ -312,6 +312,22 @@ class TestAgreements:
         assert len(line["cells"]) == 1
         assert f"{line['cells'][0]}: the same" in said
 
+    def test_what_was_compared_before_an_interruption_counts(self, tmp_path, other_code, monkeypatch):
+        reproduce(["classification"], asked(tmp_path), tmp_path)
+        other_code("abc")
+        real, calls = experiments.fitted, []
+
+        def interrupted(*words, **more):
+            calls.append(words)
+            if len(calls) > 1:
+                raise KeyboardInterrupt
+            return real(*words, **more)
+
+        monkeypatch.setattr(experiments, "fitted", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            self.again(tmp_path, 9)
+        assert len(Agreements(tmp_path).lines()[0]["cells"]) == 1
+
     def test_a_cell_that_differs_speaks_against_both_codes_until_it_is_the_same(self, tmp_path, other_code):
         reproduce(["classification"], asked(tmp_path), tmp_path)
         path = records_of(tmp_path, "classification").path

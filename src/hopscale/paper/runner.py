@@ -161,32 +161,40 @@ def measure_again(
     here = sources()  # before anything is measured: the code may be changed meanwhile
     with TemporaryDirectory() as new:
         known = _known(experiments, replace(options, cache=Path(new)), folder, say)
-        drawn = _drawn(known, _covered(folder, here), count)
-        compared: dict[str, dict[str, bool]] = {}
-        failures, elsewhere = [], 0
-        for cell, record in drawn:
-            name = describe(cell.what)
-            try:
-                measured = cell.measure()
-            except (HopscaleError, MemoryError) as error:
-                failures.append(_failure(cell, error))
-                say(f"failed: {failures[-1]}")
-                continue
-            scores = json.loads(json.dumps(measured["scores"]), parse_constant=lambda _: None)
-            same = comparable(scores) == comparable(record["scores"])
-            compared.setdefault(record["code"], {})[name] = same
-            say(f"{name}: {'the same' if same else 'differs'}")
-            if not same:
-                failures.append(f"{name}: scores differ from those of the record")
-                elsewhere += record["machine"].get("blas") != blas()
+        compared: dict[str, dict[str, bool]] = {}  # by code, its cells and whether they are the same
+        try:
+            return _compare(_drawn(known, _covered(folder, here), count), compared, say)
+        finally:  # what was compared before an interruption counts as well
+            compared.pop(here, None)
+            _write_down(compared, here, folder, say)
+
+
+def _compare(
+    drawn: Sequence[tuple[Cell, Record]], compared: dict[str, dict[str, bool]], say: Callable[[str], object]
+) -> list[str]:
+    """Measure these cells, put down in ``compared`` which are the same, and return those that are not."""
+    failures, elsewhere = [], 0
+    for cell, record in drawn:
+        name = describe(cell.what)
+        try:
+            measured = cell.measure()
+        except (HopscaleError, MemoryError) as error:
+            failures.append(_failure(cell, error))
+            say(f"failed: {failures[-1]}")
+            continue
+        scores = json.loads(json.dumps(measured["scores"]), parse_constant=lambda _: None)
+        same = comparable(scores) == comparable(record["scores"])
+        compared.setdefault(record["code"], {})[name] = same
+        say(f"{name}: {'the same' if same else 'differs'}")
+        if not same:
+            failures.append(f"{name}: scores differ from those of the record")
+            elsewhere += record["machine"].get("blas") != blas()
     if elsewhere:
         say(
             f"{elsewhere} of them were measured with other kernels of BLAS than those here ({blas()}), or it is not "
             "known with which: last digits of sums differ. OpenBLAS takes those that the environment variable "
             "OPENBLAS_CORETYPE names, such as Haswell"
         )
-    compared.pop(here, None)
-    _write_down(compared, here, folder, say)
     return failures
 
 
