@@ -13,8 +13,7 @@ Only the threshold differs between the last two and the first. ROC-AUC does not 
 looked at alone, too: how much longer vectors from ``transform`` are than those of the same nodes from ``fit``, and how
 a classifier of four fifths of its nodes ranks the others by either.
 
-    HOPSCALE_DATA=... python benchmarks/transfer_cause.py --solver pmi
-    HOPSCALE_DATA=... python benchmarks/transfer_cause.py --solver sgns
+    HOPSCALE_DATA=... python benchmarks/transfer_cause.py
 """
 
 from __future__ import annotations
@@ -49,18 +48,18 @@ Array = NDArray[np.float64]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--solver", choices=[*WAYS], default="pmi")
+    parser.add_argument("--solver", choices=[*WAYS], help="default: one after the other")
     parser.add_argument("--n-jobs", type=int, default=-1)
     options = parser.parse_args()
     graphs = {name: load(name) for name in (*SOURCES, *TARGETS)}
-    records: list[dict[str, Any]] = []
-    for source, name in product(SOURCES, MODELS):
-        model = METHODS[name].build(options.solver, n_jobs=options.n_jobs).fit(graphs[source])
-        for record in tried(model, options.solver, graphs, source):
-            records.append({"source": source, "model": name, **record})
-            print(records[-1], flush=True)
-    lines = table(records, options.solver)
-    write(NAMES[options.solver], records, lines)
+    for solver in [options.solver] if options.solver else WAYS:
+        records: list[dict[str, Any]] = []
+        for source, name in product(SOURCES, MODELS):
+            model = METHODS[name].build(solver, n_jobs=options.n_jobs).fit(graphs[source])
+            for record in tried(model, solver, graphs, source):
+                records.append({"source": source, "model": name, **record})
+                print(records[-1], flush=True)
+        write(NAMES[solver], records, table(records, solver))
 
 
 def tried(model: Any, solver: str, graphs: dict[str, AttributedGraph], source: str) -> Iterator[dict[str, Any]]:
@@ -183,7 +182,8 @@ def conclusion(records: list[dict[str, Any]], printed: dict[tuple[str, str, str]
 
 def conclusion_of_sgns(records: list[dict[str, Any]], printed: dict[tuple[str, str, str], float]) -> str:
     """What the table says, and what the sources alone say."""
-    lines = [[r["source"], r["model"], f"{r['longer']:.2f}", *(f"{r[k]:.3f}" for k in PAIRS)] for r in _alone(records)]
+    of_sources = [record for record in records if record["way"] == "alone"]
+    lines = [[r["source"], r["model"], f"{r['longer']:.2f}", *(f"{r[k]:.3f}" for k in PAIRS)] for r in of_sources]
     header = ["source", "model", "longer", *(key.replace("_", " ") for key in PAIRS)]
     gains = [area(records, s, "source placed") - area(records, s) for s in SOURCES]
     return (
@@ -195,10 +195,6 @@ def conclusion_of_sgns(records: list[dict[str, Any]], printed: dict[tuple[str, s
         f"others, with all vectors from `fit`, with those of the others placed, and with all placed:\n\n"
         f"{markdown(header, lines)}"
     )
-
-
-def _alone(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [record for record in records if record["way"] == "alone"]
 
 
 def area(records: list[dict[str, Any]], source: str, way: str = "as it is") -> float:
