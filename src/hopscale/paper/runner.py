@@ -271,7 +271,7 @@ def _write_down(
     for code, cells in compared.items():
         if differing := sum(not each for each in same[code].values()):
             say(f"{differing} cells that sources {code} measured differ: their records do not count as this code's")
-        enough: dict[str, bool] = {}  # experiments, and whether there are records of this code
+        enough: list[str] = []
         for experiment in EXPERIMENTS:
             agreements = Agreements(folder, experiment)
             alike = {each for each in {record["code"] for record in known} if _agree(agreements, each, code)} - {here}
@@ -284,11 +284,11 @@ def _write_down(
                     f"{experiment}: to tell whether this code agrees with sources {code}, cells of "
                     f"{', '.join(sorted(missing))} would have to be measured again as well: ask for more"
                 )
-            elif not missing and all(all(same.get(each, {}).values()) for each in alike):
-                enough[experiment] = bool(mine)
-        Agreements(folder).add(code, here, cells, [*enough])
-        if told := [experiment for experiment, measured in enough.items() if measured]:
-            say(f"this code agrees with sources {code} in {', '.join(told)}: their records count as one")
+            elif parts and not missing and all(all(same.get(each, {}).values()) for each in alike):
+                enough.append(experiment)
+        Agreements(folder).add(code, here, cells, enough)
+        if enough:
+            say(f"this code agrees with sources {code} in {', '.join(enough)}: their records count as one")
 
 
 def _agree(agreements: Agreements, one: str | None, other: str) -> bool:

@@ -14,7 +14,7 @@ from hopscale.paper.pages import claims, curves, runtime, scores, summary, super
 from hopscale.paper.pages.layout import draw, explained_marks
 from hopscale.paper.pages.records import Records
 from hopscale.paper.runner import describe
-from hopscale.paper.store import Agreements, Measurements, Record, records_of, trained_on_device
+from hopscale.paper.store import Agreements, Measurements, Record, comparable, records_of, trained_on_device
 
 __all__ = ["mixed_sources", "render"]
 
@@ -121,8 +121,8 @@ def _footer(
         sources.append(f"{len(of)} records are by {_named(code)}{at}.")
     sources += _compared(by_code, Agreements(folder, experiment))
     if devices := Counter(record["fit"]["device"] for record in fits if trained_on_device(record)):
-        what = " and ".join(f"{count} were trained on {device}" for device, count in devices.items())
-        sources.append(f"Of all records {what}: they are compared on such a device alone, and else count like others.")
+        what = " and ".join(f"{count} records were trained on {device}" for device, count in devices.items())
+        sources.append(f"{what}, and can be compared on such a device alone: they count without a comparison.")
     machines = []
     for m in (record["machine"] for record in fits):
         versions = ", ".join(
@@ -141,7 +141,11 @@ def _compared(by_code: Mapping[str | None, Sequence[Record]], agreements: Agreem
     for (older, newer), cells in agreements.pairs().items():
         if older in by_code:
             here = sum(describe(record["cell"]) in cells for record in by_code[older])
+            where = f"{here} of this page and {len(cells) - here} of others" if here else "all of other pages"
             told.append(
-                f"Of those by `{older}`, `{newer}` measured {len(cells)} again, {here} of this page: all are the same."
+                f"`{newer}` measured {len(cells)} cells of `{older}` again, {where}, with the same scores to the last "
+                "bit."
             )
+    if told and not any(comparable(record["scores"]) for records in by_code.values() for record in records):
+        told.append("Seconds are not compared.")
     return told

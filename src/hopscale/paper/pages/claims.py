@@ -95,8 +95,8 @@ CLAIMS = (
           "twitch-pt is taken as printed, although it is probably of "
           "[another network](networks.md#appnp-on-twitch-pt)."),
     Claim("Supervised methods are an upper bound", _CLASSIFICATION, comparisons.upper_bound,
-          "Data sets on which a network is not below the best of the four; it holds of a network if it is so on all, "
-          "in part if on most."),
+          "Data sets on which a network is not clearly below the best of the four; it holds of a network if it is so "
+          "on all, in part if on most. The best network of each data set was chosen by its score."),
     Claim("With few labels, attributed embeddings are materially better than other unsupervised methods", _FEW,
           few_labels.ours_ahead, "By the mean over all k. Material is a clear difference of a hundredth or more; "
           "it holds if there is one on all data sets, in part if on most. The paper prints no errors: each of its "
@@ -126,19 +126,20 @@ CLAIMS = (
           "are what the paper does not compare with."),
     Claim("Other unsupervised methods, without vectors of features, do not enable transfer", "Transfer learning",
           transfer.enabled, "Of unsupervised methods other than AE and MUSAE, those that make vectors of another "
-          "graph's nodes without a fit to it. It holds if there are none, and does not hold if the best of them is "
-          "clearly above the best of AE and MUSAE somewhere, on raw vectors."),
+          "graph's nodes here without a fit to it. It does not hold if one of them is clearly above chance by the area "
+          "under the ROC curve on a target. FEATHER has no such way in this library; the paper that it is from "
+          "reports transfer."),
     Claim("Transfer compares closely to training on the target in some cases", "Transfer learning",
           transfer.near_retrained, "It holds if there are cells that are no more than a hundredth below. Only those "
           "count whose fit to the target is above the target's commonest class: where it is not, being near it says "
           "nothing. Published fits are those of the figure of transfer; the table of classification has more for "
           "twitch-pt ([errata](errata.md))."),
     Claim("Run time is linear in nodes and in features of a node", "Scalability", run_time.linear,
-          "Slopes of logarithms within a quarter of one; it holds if all are, in part if most are. Over the upper half "
-          "of the sizes, where fixed costs count less, and over all of them: which half is looked at decides some "
-          "verdicts. Slopes that are steeper say that time grows faster; of the others, that fixed costs count or "
-          "that there is a quicker way. The conclusion says it of all four, of which the paper's figure has AE and "
-          "MUSAE, and so have our records."),
+          "Slopes of logarithms within a quarter of one over the upper half of the sizes, where fixed costs count "
+          "less; it holds if all are, in part if most are. Slopes over all sizes are told and not judged: with a fixed "
+          "cost beside it, linear time has a slope below one. Slopes that are steeper say that time grows faster; of "
+          "the others, that fixed costs count or that there is a quicker way. The conclusion says it of all four, of "
+          "which the paper's figure has AE and MUSAE, and so have our records."),
     Claim("More cores do not help as features of a node approach all features", "Scalability", run_time.threads,
           "It holds where threads are less than a quarter quicker than one with the most features of a node. These "
           "are an eighth of all features, in the paper's figure and here, and not nearly all. Ours are of the numbers "

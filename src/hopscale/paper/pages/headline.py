@@ -285,17 +285,16 @@ def others_ahead(
     measurements: Measurements,
     rivals: Sequence[str] | None = None,
     standardize: Sequence[bool] = (False, True),
-    ours: Sequence[str] = OURS,
 ) -> list[tuple[Record, Record, Estimate, int]]:
     """On each data set the best of the four, the best of others' methods measured here, and the difference."""
     metric, found = METRICS[experiment], []
     rivals = list(chain(*other_methods(experiment))) if rivals is None else rivals
     for dataset in measured_datasets(experiment, measurements):
-        one, two = (
-            best_of(measurements, experiment, dataset, names, standardize) for names in (ours, rivals)
+        ours, theirs = (
+            best_of(measurements, experiment, dataset, names, standardize) for names in (OURS, rivals)
         )  # fmt: skip
-        if one and two:
-            found.append((one, two, *apart(one, two, of_metric(metric), TEST_SHARES[experiment])))
+        if ours and theirs:
+            found.append((ours, theirs, *apart(ours, theirs, of_metric(metric), TEST_SHARES[experiment])))
     return found
 
 

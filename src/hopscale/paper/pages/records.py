@@ -51,6 +51,7 @@ class Records:
     def _most(self) -> str | None:
         """The code that counts as one with that of the most records."""
         known = dict.fromkeys(r["code"] for records in self._read.values() for r in records if r["code"])
+        known |= dict.fromkeys(code for pair in Agreements(self.folder).pairs() for code in pair)
         return max(known, key=self._alike, default=None)
 
     def _alike(self, code: str | None) -> int:
@@ -121,9 +122,12 @@ class Records:
 
     def measured(self, experiment: str) -> tuple[str, ...]:
         """The same, and those of the models as the paper's text has them."""
-        texts = (f"{way}{_TEXT}" for way in SOLVERS)
-        found = (way for way in texts if self.of(experiment).all(**as_measured("MUSAE", way)))
-        return (*self.solvers(experiment), *found)
+        return (*self.solvers(experiment), *self.texts(experiment))
+
+    def texts(self, experiment: str) -> tuple[str, ...]:
+        """The ways of measuring the models as the paper's text has them of which there are records."""
+        ways = (f"{way}{_TEXT}" for way in SOLVERS)
+        return tuple(way for way in ways if self.of(experiment).all(**as_measured("MUSAE", way)))
 
     def ways(self, experiment: str) -> tuple[str, ...]:
         """How figures came about that are published or measured."""

@@ -11,7 +11,7 @@ from typing import Any
 from hopscale.paper.estimates import TEST_SHARES, Estimate, published
 from hopscale.paper.methods import METHODS
 from hopscale.paper.pages.differences import Evidence, everywhere, printed_datasets, shares, tendency, told
-from hopscale.paper.pages.headline import LIBRARYS, OURS, TEXTS, TOLERANCES, best_of, other_methods, others_ahead
+from hopscale.paper.pages.headline import LIBRARYS, OURS, TOLERANCES, best_of, other_methods, others_ahead
 from hopscale.paper.pages.layout import METRICS, measured_datasets
 from hopscale.paper.pages.records import Records, apart, of_metric
 from hopscale.paper.store import Measurements, Record, reference_values
@@ -55,13 +55,13 @@ def ours_ahead(experiment: str) -> Judge:
                 what = ", ".join(filter(None, (f"the best of the four minus the best of {which}", kind)))
                 label = ", ".join(filter(None, (of, kind)))
                 yield tendency("measured", found, what, of=label, counted=printed_datasets(experiment))
-        for kind, standardize in _KINDS[experiment].items():
-            ahead = others_ahead(experiment, records.of(experiment), printed, standardize, TEXTS)
-            if found := {text["cell"]["dataset"]: difference for text, _, difference, _ in ahead}:
+        for way, (kind, standardize) in product(records.texts(experiment), _KINDS[experiment].items()):
+            own = _best_of_four(records, experiment, way, standardize)
+            if found := _measured_best(records.of(experiment), experiment, own, printed, standardize):
                 _, which, of = rival_sets(printed, beyond)[0]
                 what = ", ".join(filter(None, (f"the best of the text's four minus the best of {which}", kind)))
                 label = ", ".join(filter(None, (of, kind)))
-                yield tendency("the text's models", found, what, of=label, counted=printed_datasets(experiment))
+                yield tendency(way, found, what, of=label, counted=printed_datasets(experiment))
 
     return judge
 
@@ -137,9 +137,7 @@ def only_multi_scale_gains_by_ego(records: Records) -> Iterator[Evidence]:
 
 def margin_of_labels(records: Records) -> Iterator[Evidence]:
     for source, margins in _of_networks(records).items():
-        best: dict[str, Estimate] = {}
-        for (dataset, _), margin in margins.items():
-            best[dataset] = max(margin, best.get(dataset, margin), key=lambda each: each.mean)
+        best = _best_network(margins)
         yield _margins(source, best, "the best network minus the best of the four", told(best), "best network")
         cells = f"{sum(each.mean < 0 for each in margins.values())} of {len(margins)} are below"
         yield _margins(source, margins, "each network minus the best of the four", cells, "each network")
@@ -147,10 +145,20 @@ def margin_of_labels(records: Records) -> Iterator[Evidence]:
 
 def upper_bound(records: Records) -> Iterator[Evidence]:
     for source, margins in _of_networks(records).items():
-        for name in dict.fromkeys(network for _, network in margins):
-            found = {dataset: each for (dataset, network), each in margins.items() if network == name}
-            above = sum(each.mean >= 0 for each in found.values())
-            yield shares(source, above, len(found), f"{name} minus the best of the four: {told(found)}", of=name)
+        by_name = {"the best network": _best_network(margins)}
+        for (dataset, network), margin in margins.items():
+            by_name.setdefault(network, {})[dataset] = margin
+        for name, found in by_name.items():
+            level = sum(each.verdict != "below" for each in found.values())
+            yield shares(source, level, len(found), f"{name} minus the best of the four: {told(found)}", of=name)
+
+
+def _best_network(margins: Mapping[tuple[str, str], Estimate]) -> dict[str, Estimate]:
+    """By data set, the highest margin of a network."""
+    best: dict[str, Estimate] = {}
+    for (dataset, _), margin in margins.items():
+        best[dataset] = max(margin, best.get(dataset, margin), key=lambda each: each.mean)
+    return best
 
 
 def _of_networks(records: Records) -> dict[str, dict[tuple[str, str], Estimate]]:
@@ -274,11 +282,19 @@ def _measured_best(
 
 
 def _musae_ego(records: Records, experiment: str, way: str, standardize: Sequence[bool]) -> Pick:
-    """MUSAE-EGO by a solver, with the better of some kinds of vectors."""
+    """MUSAE-EGO in one of the ways of measuring it, with the better of some kinds of vectors."""
+    return _best_of_four(records, experiment, way, standardize, ["MUSAE-EGO"])
+
+
+def _best_of_four(
+    records: Records, experiment: str, way: str, standardize: Sequence[bool], names: Sequence[str] = OURS
+) -> Pick:
+    """The best of the four, or of some of them, in one of the ways of measuring them, and of some kinds of vectors."""
     metric = METRICS[experiment]
 
     def pick(dataset: str) -> Record | None:
-        cells = (records.cell(experiment, "MUSAE-EGO", way, dataset, standardize=kind) for kind in standardize)
+        both = product(names, standardize)
+        cells = (records.cell(experiment, name, way, dataset, standardize=kind) for name, kind in both)
         return max((r for r in cells if r), key=lambda record: records.mean(record, metric), default=None)
 
     return pick

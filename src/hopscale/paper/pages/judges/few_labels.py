@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -33,6 +33,9 @@ def ours_ahead(records: Records) -> Iterator[Evidence]:
     for rivals, which, of in rival_sets(printed, beyond):
         if found := _differences(records, OURS, rivals):
             yield material("measured", found, which, of)
+    for way in records.texts("few-shot"):
+        if found := _differences(records, OURS, printed, [way]):
+            yield material(way, found, "the other methods that the paper has figures of", "rivals of the paper")
     if found := _beside_printed_curves(records, printed):
         yield material(_AS_PRINTED, found, "the others as the paper has them", "")
 
@@ -40,10 +43,11 @@ def ours_ahead(records: Records) -> Iterator[Evidence]:
 def gain_of_ego(records: Records) -> Iterator[Evidence]:
     for way, name in product(records.ways("few-shot"), ("AE", "MUSAE")):
         pair = [f"{name}-EGO"], [name]
-        found = _printed_curves(*pair) if way == "published" else _differences(records, *pair, way)
+        found = _printed_curves(*pair) if way == "published" else _differences(records, *pair, [way], [way])
         yield from _gains(way, name, found)
         if way == "published":
-            here = _differences(records, *pair, METHODS[name].default_way)
+            default = [METHODS[name].default_way]
+            here = _differences(records, *pair, default, default)
             both = {dataset: each for dataset, each in found.items() if dataset in here}
             yield from _gains(OUR_ERRORS, name, {d: replace(here[d], mean=each.mean) for d, each in both.items()})
 
@@ -55,7 +59,11 @@ def _gains(source: str, name: str, found: dict[str, Estimate]) -> Iterator[Evide
 
 
 def _differences(
-    records: Records, first: Iterable[str], second: Iterable[str], way: str | None = None
+    records: Records,
+    first: Iterable[str],
+    second: Iterable[str],
+    ways: Sequence[str] = WAYS,
+    their_ways: Sequence[str] = WAYS,
 ) -> dict[str, Estimate]:
     """By data set, how far the best of some methods is above the best of others, by the mean over k of each draw."""
     here, found = records.of("few-shot"), {}
@@ -63,9 +71,8 @@ def _differences(
         if dataset not in printed_datasets("few-shot"):
             continue
         best = []
-        for names in (first, second):
-            cells = product(names, WAYS if way is None else (way,))
-            found_here = [r for name, how in cells if (r := records.cell("few-shot", name, how, dataset))]
+        for cells in (product(first, ways), product(second, their_ways)):
+            found_here = [r for name, way in cells if (r := records.cell("few-shot", name, way, dataset))]
             best += sorted(found_here, key=lambda record: estimate(_over_k(record)).mean)[-1:]
         if len(best) == 2:
             found[dataset] = apart(best[0], best[1], _over_k)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 from hopscale.paper.experiments import RUNTIME_THREADS
@@ -15,13 +15,19 @@ _NO_GAIN = 1.25  # a gain of more threads below which they do not help
 
 
 def linear(records: Records) -> Iterator[Evidence]:
-    for way, varied, share in product(("published", "sgns", "pmi"), runtime.VARIED, (runtime.UPPER_HALF, 1.0)):
-        if found := runtime.slopes(records.of("runtime"), varied, way, share):
-            near = sum(abs(each - 1) <= _NEAR for each in found)
-            name = varied.replace("_", " ") + (", all sizes" if share == 1 else "")
-            steeper = sum(each > 1 + _NEAR for each in found)
-            cells = f"slopes in {name}: " + ", ".join(f"{each:.2f}" for each in found) + f"; {steeper} are steeper"
-            yield shares(way, near, len(found), cells, of=name)
+    for way, varied in product(("published", "sgns", "pmi"), runtime.VARIED):
+        upper, every = (
+            runtime.slopes(records.of("runtime"), varied, way, share) for share in (runtime.UPPER_HALF, 1.0)
+        )
+        if upper:
+            near, name = sum(abs(each - 1) <= _NEAR for each in upper), varied.replace("_", " ")
+            steeper = sum(each > 1 + _NEAR for each in upper)
+            cells = f"slopes in {name}: {_listed(upper)}; {steeper} are steeper; over all sizes {_listed(every)}"
+            yield shares(way, near, len(upper), cells, of=name)
+
+
+def _listed(slopes: Iterable[float]) -> str:
+    return ", ".join(f"{each:.2f}" for each in slopes)
 
 
 def threads(records: Records) -> Iterator[Evidence]:
