@@ -22,11 +22,10 @@ _AS_PRINTED = "measured, others as published"
 
 
 def ours_ahead(records: Records) -> Iterator[Evidence]:
-    def material(source: str, found: dict[str, Estimate], rivals: str, of: str) -> Evidence:
+    def material(source: str, found: dict[str, Estimate], rivals: str, of: str, four: str = "four") -> Evidence:
         level = sum(each.verdict == "above" and each.mean >= MATERIAL for each in found.values())
-        return shares(
-            source, level, len(found), f"the best of the four minus the best of {rivals}: {told(found)}", of=of
-        )
+        cells = f"the best of the {four} minus the best of {rivals}: {told(found)}"
+        return shares(source, level, len(found), cells, of=of)
 
     printed, beyond = other_methods("few-shot")
     yield material("published", _printed_curves(OURS, printed), "the others", "")
@@ -35,7 +34,8 @@ def ours_ahead(records: Records) -> Iterator[Evidence]:
             yield material("measured", found, which, of)
     for way in records.texts("few-shot"):
         if found := _differences(records, OURS, printed, [way]):
-            yield material(way, found, "the other methods that the paper has figures of", "rivals of the paper")
+            _, which, of = rival_sets(printed, beyond)[0]
+            yield material(way, found, which, of, "text's four")
     if found := _beside_printed_curves(records, printed):
         yield material(_AS_PRINTED, found, "the others as the paper has them", "")
 
