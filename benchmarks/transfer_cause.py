@@ -42,6 +42,7 @@ _LAST = ("aligned", "share of source", "share of target")
 WAYS = {"pmi": ("as it is", "p(f) of target", *_LAST), "sgns": ("as it is", "source placed", *_LAST)}
 NAMES = {"pmi": "transfer_cause", "sgns": "transfer_cause_sgns"}
 PAIRS = ("fitted", "placed", "both_placed")  # vectors of the nodes that are trained on, and of the others
+_METRICS = ("micro_f1", "roc_auc")
 TRAINED = 0.8  # of the source's nodes, where it is looked at alone
 Array = NDArray[np.float64]
 
@@ -186,10 +187,15 @@ def conclusion_of_sgns(records: list[dict[str, Any]], printed: dict[tuple[str, s
     lines = [[r["source"], r["model"], f"{r['longer']:.2f}", *(f"{r[k]:.3f}" for k in PAIRS)] for r in of_sources]
     header = ["source", "model", "longer", *(key.replace("_", " ") for key in PAIRS)]
     gains = [area(records, s, "source placed") - area(records, s) for s in SOURCES]
+    pairs = [[r for r in records if r["way"] == way] for way in ("as it is", "source placed")]
+    apart = {key: np.array([two[key] - one[key] for one, two in zip(*pairs, strict=True)]) for key in _METRICS}
     return (
         f"{gaps(records, printed, 'sgns')} Mean area under the ROC curve as it is "
         f"{', '.join(f'{s} {area(records, s):.3f}' for s in SOURCES)}; with the source placed "
-        f"{', '.join(f'{s} {gain:+.3f}' for s, gain in zip(SOURCES, gains, strict=True))}.\n\n"
+        f"{', '.join(f'{s} {gain:+.3f}' for s, gain in zip(SOURCES, gains, strict=True))}. What that gains in all "
+        f"{len(pairs[0])} rows: {apart['roc_auc'].mean():+.3f} of the area in the mean, more than nothing in "
+        f"{(apart['roc_auc'] > 0).sum()}; {apart['micro_f1'].mean():+.3f} of micro-F1, more than nothing in "
+        f"{(apart['micro_f1'] > 0).sum()}.\n\n"
         "The sources alone: how many times as long vectors from `transform` are as those of the same nodes from "
         f"`fit`, in the median; and the area under the ROC curve of a classifier of {TRAINED:.0%} of the nodes on the "
         f"others, with all vectors from `fit`, with those of the others placed, and with all placed:\n\n"
