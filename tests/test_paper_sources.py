@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import hopscale
+from hopscale import datasets
 from hopscale.cli.commands import hopscale as command
 from hopscale.exceptions import FileFormatError, ParameterError
 from hopscale.paper import Options, experiments, render, reproduce, runner, sources
@@ -223,7 +224,7 @@ class TestAgreements:
         page = (tmp_path / "classification.md").read_text(encoding="utf-8")
         assert f"2 records are by sources `{before}`" in page
         assert f"Those by `{before}`, `abc` count as one." in page
-        assert f"Of those by `{before}`, `abc` measured 1 again, 1 of this page: all are the same." in page
+        assert f"`abc` measured 1 cells of `{before}` again, 1 of this page and 0 of others, with the same" in page
         assert "‡" not in page
 
     def test_are_none_where_a_score_differs(self, tmp_path, other_code):
@@ -241,20 +242,22 @@ class TestAgreements:
         assert Agreements(tmp_path).first("abc") == "abc"
 
     def test_need_every_solver_method_and_data_set(self, tmp_path, other_code, monkeypatch):
-        monkeypatch.setitem(options_module.DATASETS, "classification", ("planted-blocks", "digits"))
-        both = {"solvers": ("pmi", "sgns"), "methods": ("AE", "MUSAE"), "parameters": {"dimensions": 4}}
+        names = ("twitch-pt", "twitch-ru")
+        for seed, name in enumerate(names):
+            datasets.planted_blocks(60, random_state=seed).save(tmp_path / f"{name}.npz")
+        monkeypatch.setitem(options_module.DATASETS, "classification", names)
+        both = {"solvers": ("pmi", "sgns"), "methods": ("AE", "MUSAE"), "data": str(tmp_path)}
         reproduce(["classification"], asked(tmp_path, **both), tmp_path)
         before = sources.sources()
         other_code("abc")
-        narrow = {**both, "solvers": ("pmi",), "methods": ("AE",), "datasets": ("planted-blocks",)}
-        monkeypatch.setitem(options_module.SUITABLE, "classification", ("planted-blocks", "digits"))
+        narrow = {**both, "solvers": ("pmi",), "methods": ("AE",), "datasets": ("twitch-pt",)}
         failures, said = self.again(tmp_path, 9, **narrow)
         assert failures == []
         assert said[-1].startswith(f"classification: to tell whether this code agrees with sources {before}, cells of")
-        missing = "AE by sgns, MUSAE by pmi, MUSAE by sgns, classification by sgns, digits"
+        missing = "AE by sgns, MUSAE by pmi, MUSAE by sgns, classification by sgns, twitch-ru"
         assert f"cells of {missing} would have" in said[-1]
         assert Agreements(tmp_path, "classification").first("abc") == "abc"
-        failures, said = self.again(tmp_path, 2, **{**both, "solvers": ("sgns",), "datasets": ("digits",)})
+        failures, said = self.again(tmp_path, 2, **{**both, "solvers": ("sgns",), "datasets": ("twitch-ru",)})
         assert "cells of MUSAE by " in said[-1]
         failures, said = self.again(tmp_path, 9, **{**both, "methods": ("MUSAE",)})
         assert "their records count as one" in said[-1]  # with those of the first calls
@@ -292,7 +295,7 @@ class TestAgreements:
         assert "their records count as one" in said[-1]
         render(["classification"], tmp_path)
         page = (tmp_path / "classification.md").read_text(encoding="utf-8")
-        assert "Of all records 1 were trained on a GPU: they are compared on such a device alone" in page
+        assert "1 records were trained on a GPU, and can be compared on such a device alone" in page
 
     def test_cells_that_fail_are_told_and_the_others_compared(self, tmp_path, other_code, monkeypatch):
         reproduce(["classification"], asked(tmp_path), tmp_path)
