@@ -69,6 +69,24 @@ def other_code(monkeypatch):
     return change
 
 
+@pytest.fixture
+def fit_ends(monkeypatch):
+    """The fit of this number, from now on, ends with an error."""
+
+    def at(number: int, error: BaseException) -> None:
+        real, calls = experiments.fitted, []
+
+        def fitted(*words, **more):
+            calls.append(words)
+            if len(calls) == number:
+                raise error
+            return real(*words, **more)
+
+        monkeypatch.setattr(experiments, "fitted", fitted)
+
+    return at
+
+
 def asked(tmp_path, **changes):
     settings = {"methods": ("AE",), "solvers": ("pmi",), "splits": 2, "fits": 1, "parameters": {"dimensions": 8}}
     return Options(cache=tmp_path / "cache", **settings | changes)
@@ -297,36 +315,20 @@ class TestAgreements:
         page = (tmp_path / "classification.md").read_text(encoding="utf-8")
         assert "1 records were trained on a GPU, and can be compared on such a device alone" in page
 
-    def test_cells_that_fail_are_told_and_the_others_compared(self, tmp_path, other_code, monkeypatch):
+    def test_cells_that_fail_are_told_and_the_others_compared(self, tmp_path, other_code, fit_ends):
         reproduce(["classification"], asked(tmp_path), tmp_path)
         other_code("abc")
-        real, calls = experiments.fitted, []
-
-        def fails_once(*words, **more):
-            calls.append(words)
-            if len(calls) == 1:
-                raise FitError("no memory")
-            return real(*words, **more)
-
-        monkeypatch.setattr(experiments, "fitted", fails_once)
+        fit_ends(1, FitError("no memory"))
         failures, said = self.again(tmp_path, 9)
         assert [each.split(": ")[-1] for each in failures] == ["no memory"]
         (line,) = Agreements(tmp_path).lines()
         assert len(line["cells"]) == 1
         assert f"{line['cells'][0]}: the same" in said
 
-    def test_what_was_compared_before_an_interruption_counts(self, tmp_path, other_code, monkeypatch):
+    def test_what_was_compared_before_an_interruption_counts(self, tmp_path, other_code, fit_ends):
         reproduce(["classification"], asked(tmp_path), tmp_path)
         other_code("abc")
-        real, calls = experiments.fitted, []
-
-        def interrupted(*words, **more):
-            calls.append(words)
-            if len(calls) > 1:
-                raise KeyboardInterrupt
-            return real(*words, **more)
-
-        monkeypatch.setattr(experiments, "fitted", interrupted)
+        fit_ends(2, KeyboardInterrupt())
         with pytest.raises(KeyboardInterrupt):
             self.again(tmp_path, 9)
         assert len(Agreements(tmp_path).lines()[0]["cells"]) == 1

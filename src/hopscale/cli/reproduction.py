@@ -132,7 +132,7 @@ def reproduce(
         **{name: value for name, value in others.items() if value != ()},
     )
     if again is not None:
-        failures = measure_again(chosen, options, output, again, say=console.say)
+        failures = measure_again(chosen, options, output, again, say=console.say, progress=not console.quiet)
         console.answer({"measured_again": again, "failures": failures}, failures or ["all scores are the same"])
         return 1 if failures else 0
     if not only_render:

@@ -76,13 +76,7 @@ def reproduce(
     say(f"{total - len(waiting)} of {total} cells are there, {len(waiting)} to measure")
     failures: list[str] = []
     left_out: Counter[tuple[Any, Any]] = Counter()  # cells, by data sets that cannot be downloaded
-    bar = tqdm(
-        total=sum(cell.cost for _, cell in waiting),
-        bar_format="{percentage:3.0f} %|{bar}| {elapsed} gone, about {remaining} to go{postfix}",
-        leave=False,
-        disable=None if progress else True,
-    )
-    with bar, _ticking(bar):
+    with _bar((cell for _, cell in waiting), progress) as bar:
         for store, cell in waiting:
             name, data = describe(cell.what), (cell.what.get("source"), cell.what.get("dataset"))
             bar.set_postfix_str(name)
@@ -147,7 +141,13 @@ def _measured(cell: Cell) -> Record:
 
 
 def measure_again(
-    experiments: Sequence[str], options: Options, folder: Path, count: int, *, say: Callable[[str], object]
+    experiments: Sequence[str],
+    options: Options,
+    folder: Path,
+    count: int,
+    *,
+    say: Callable[[str], object],
+    progress: bool = False,
 ) -> list[str]:
     """Measure cells once more, drawn at random, with new fits, and return those that failed or have other scores.
 
@@ -163,32 +163,39 @@ def measure_again(
         known = _known(experiments, replace(options, cache=Path(new)), folder, say)
         compared: dict[str, dict[str, bool]] = {}  # by code, its cells and whether they are the same
         try:
-            return _compare(_drawn(known, _covered(folder, here), count), compared, say)
+            return _compare(_drawn(known, _covered(folder, here), count), compared, say, progress)
         finally:  # what was compared before an interruption counts as well
             compared.pop(here, None)
             _write_down(compared, here, folder, say)
 
 
 def _compare(
-    drawn: Sequence[tuple[Cell, Record]], compared: dict[str, dict[str, bool]], say: Callable[[str], object]
+    drawn: Sequence[tuple[Cell, Record]],
+    compared: dict[str, dict[str, bool]],
+    say: Callable[[str], object],
+    progress: bool,
 ) -> list[str]:
     """Measure these cells, put down in ``compared`` which are the same, and return those that are not."""
     failures, elsewhere = [], 0
-    for cell, record in drawn:
-        name = describe(cell.what)
-        try:
-            measured = cell.measure()
-        except (HopscaleError, MemoryError) as error:
-            failures.append(_failure(cell, error))
-            say(f"failed: {failures[-1]}")
-            continue
-        scores = json.loads(json.dumps(measured["scores"]), parse_constant=lambda _: None)
-        same = comparable(scores) == comparable(record["scores"])
-        compared.setdefault(record["code"], {})[name] = same
-        say(f"{name}: {'the same' if same else 'differs'}")
-        if not same:
-            failures.append(f"{name}: scores differ from those of the record")
-            elsewhere += record["machine"].get("blas") != blas()
+    with _bar((cell for cell, _ in drawn), progress) as bar:
+        for cell, record in drawn:
+            name = describe(cell.what)
+            bar.set_postfix_str(name)
+            try:
+                measured = cell.measure()
+            except (HopscaleError, MemoryError) as error:
+                failures.append(_failure(cell, error))
+                say(f"failed: {failures[-1]}")
+                bar.update(cell.cost)
+                continue
+            scores = json.loads(json.dumps(measured["scores"]), parse_constant=lambda _: None)
+            same = comparable(scores) == comparable(record["scores"])
+            compared.setdefault(record["code"], {})[name] = same
+            say(f"{name}: {'the same' if same else 'differs'}")
+            if not same:
+                failures.append(f"{name}: scores differ from those of the record")
+                elsewhere += record["machine"].get("blas") != blas()
+            bar.update(cell.cost)
     if elsewhere:
         say(
             f"{elsewhere} of them were measured with other kernels of BLAS than those here ({blas()}), or it is not "
@@ -330,6 +337,19 @@ def _cells(experiment: str, options: Options) -> list[Cell]:
         others = EXPERIMENTS[experiment](replace(options, seed=seed))
         cells += [cell for cell in others if whatever_seed(cell.what) in several]
     return cells
+
+
+@contextmanager
+def _bar(cells: Iterable[Cell], progress: bool) -> Iterator[tqdm[Any]]:
+    """A bar with the remaining time of these cells, on a terminal, if there is to be one."""
+    bar = tqdm(
+        total=sum(cell.cost for cell in cells),
+        bar_format="{percentage:3.0f} %|{bar}| {elapsed} gone, about {remaining} to go{postfix}",
+        leave=False,
+        disable=None if progress else True,
+    )
+    with bar, _ticking(bar):
+        yield bar
 
 
 @contextmanager
